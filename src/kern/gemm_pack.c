@@ -5,7 +5,7 @@
  */
 #include "kern/gemm_set.h"
 
-#if defined __AVX512F__
+#if defined __AVX2__
 #include <immintrin.h>
 #endif
 
@@ -218,11 +218,48 @@ static void turn_narrow(const struct gemm *g, const char *const column[GROUP], i
     }
 }
 #else
+#if defined __AVX2__
+/* Transposes the first eight lanes of eight columns. */
+INLINE void transpose_lanes(const char *const column[], int64_t at, char *to, int64_t step)
+{
+    __m256 pair[8], four[8];
+    for (int i = 0; i < 8; i += 2) {
+        const __m256 x = _mm256_loadu_ps((const void *)(column[i] + at)),
+                     y = _mm256_loadu_ps((const void *)(column[i + 1] + at));
+        pair[i] = _mm256_unpacklo_ps(x, y);
+        pair[i + 1] = _mm256_unpackhi_ps(x, y);
+    }
+    for (int i = 0; i < 8; i += 4) { /* half h of four[i + c]: lane 4 h + c of four columns */
+        four[i] = _mm256_shuffle_ps(pair[i], pair[i + 2], 0x44);
+        four[i + 1] = _mm256_shuffle_ps(pair[i], pair[i + 2], 0xee);
+        four[i + 2] = _mm256_shuffle_ps(pair[i + 1], pair[i + 3], 0x44);
+        four[i + 3] = _mm256_shuffle_ps(pair[i + 1], pair[i + 3], 0xee);
+    }
+    for (int c = 0; c < 4; c++) {
+        _mm256_storeu_ps((void *)(to + c * step),
+                         _mm256_permute2f128_ps(four[c], four[4 + c], 0x20));
+        _mm256_storeu_ps((void *)(to + (4 + c) * step),
+                         _mm256_permute2f128_ps(four[c], four[4 + c], 0x31));
+    }
+}
+#endif
+
 static void turn_narrow(const struct gemm *g, const char *const column[GROUP], int64_t bytes,
                         int64_t count, char *to)
 {
     const int64_t size = 4 / g->per_lane, k = bytes / size;
-    for (int64_t j = 0; j < count; j++)
+    int64_t j = 0;
+#if defined __AVX2__
+    for (; size == 4 && j + 8 <= count; j += 8) {
+        int64_t i = 0;
+        for (; i + 8 <= k; i += 8)
+            transpose_lanes(column + j, i * 4, to + i * g->panel + j * 4, g->panel);
+        for (; i < k; i++)
+            for (int64_t c = j; c < j + 8; c++)
+                memcpy(to + i * g->panel + c * 4, column[c] + i * 4, 4);
+    }
+#endif
+    for (; j < count; j++)
         for (int64_t i = 0; i < k; i++)
             if (size == 4)
                 memcpy(to + i * g->panel + j * 4, column[j] + i * 4, 4);
@@ -236,8 +273,31 @@ static void turn_narrow(const struct gemm *g, const char *const column[GROUP], i
 static void turn_wide(const struct gemm *g, const char *const column[GROUP], int64_t k,
                       int64_t count, char *to)
 {
+    int64_t done = 0; /* lanes of the columns from 0 on, a multiple of four */
+#if defined __AVX2__
+    const int64_t whole = count / 4 * 4;
+    for (; done + 4 <= k; done += 4)
+        for (int64_t j = 0; j < whole; j += 4) {
+            const char *const *c = column + j;
+            char *at = to + done * g->panel + j * 8;
+            const __m256d x = _mm256_loadu_pd((const void *)(c[0] + done * 8)),
+                          y = _mm256_loadu_pd((const void *)(c[1] + done * 8)),
+                          z = _mm256_loadu_pd((const void *)(c[2] + done * 8)),
+                          w = _mm256_loadu_pd((const void *)(c[3] + done * 8));
+            const __m256d xy = _mm256_unpacklo_pd(x, y), xy_high = _mm256_unpackhi_pd(x, y),
+                          zw = _mm256_unpacklo_pd(z, w), zw_high = _mm256_unpackhi_pd(z, w);
+            _mm256_storeu_pd((void *)at, _mm256_permute2f128_pd(xy, zw, 0x20));
+            _mm256_storeu_pd((void *)(at + g->panel),
+                             _mm256_permute2f128_pd(xy_high, zw_high, 0x20));
+            _mm256_storeu_pd((void *)(at + 2 * g->panel), _mm256_permute2f128_pd(xy, zw, 0x31));
+            _mm256_storeu_pd((void *)(at + 3 * g->panel),
+                             _mm256_permute2f128_pd(xy_high, zw_high, 0x31));
+        }
+#else
+    const int64_t whole = 0;
+#endif
     for (int64_t i = 0; i < k; i++)
-        for (int64_t j = 0; j < count; j++)
+        for (int64_t j = i < done ? whole : 0; j < count; j++)
             memcpy(to + i * g->panel + j * 8, column[j] + i * 8, 8);
 }
 

@@ -87,6 +87,7 @@ struct task {
     struct gemm g;
     int64_t m, n, k, batch;
     bool rows_in_place, sums_in_place;
+    bool by_terms;                 /* copies of rows keep the order of memory: term by term */
     int64_t row_step, term_step;   /* of the left operand in place, bytes */
     int64_t depth;                 /* terms packed at a time */
     int64_t high, wide, long_part; /* rows, columns and terms of a block */
@@ -109,6 +110,15 @@ static bool usable_rows(const struct task *t)
     const struct product *p = t->p;
     return p->lhs_type == t->g.lhs && p->m.rank <= 1 && p->k.rank <= 1 &&
            (t->k == 1 || only_step(&p->k, 0) == (int64_t)dtype_bytes(p->lhs_type));
+}
+
+/* Whether the left operand is closer together in memory along its rows than along terms. */
+static bool is_by_terms(const struct task *t)
+{
+    const struct product *p = t->p;
+    const int64_t row = only_step(&p->m, 1), term = only_step(&p->k, 0);
+    return !t->rows_in_place && !t->g.twofold && t->g.per_lane == 1 && p->m.rank > 0 &&
+           (row < 0 ? -row : row) < (term < 0 ? -term : term);
 }
 
 /* Whether the sum has the result's type; integers of equal width are equivalent here. */
@@ -169,6 +179,13 @@ static void cut_blocks(struct task *t)
                                                         t->down * t->across * t->along * t->batch);
 }
 
+/* Bytes between the terms of copies that are made term by term: an odd number of cache lines, which
+ * are distributed over all sets of a cache. */
+static int64_t terms_pitch(const struct task *t, int64_t rows)
+{
+    return (rows * (int64_t)dtype_bytes(t->g.lhs) / 128 * 2 + 3) * 64;
+}
+
 static void plan_workspace(struct task *t)
 {
     const struct gemm *g = &t->g;
@@ -177,7 +194,9 @@ static void plan_workspace(struct task *t)
     const int64_t lhs_width = (int64_t)dtype_bytes(g->lhs), sum = g->lane << g->twofold;
     t->depth = depth;
     t->panels_bytes = gemm_lanes(g, depth) * g->panel * ratio_up(t->wide, g->columns);
-    t->rows_bytes = t->rows_in_place ? 0 : round_up(t->high * depth * lhs_width, 64);
+    t->rows_bytes = t->rows_in_place ? 0
+                    : t->by_terms    ? terms_pitch(t, t->high) * depth
+                                     : round_up(t->high * depth * lhs_width, 64);
     t->sums_bytes = t->sums_in_place || t->along > 1 ? 0 : round_up(t->high * t->wide * sum, 64);
     t->workspace = t->panels_bytes + t->rows_bytes + t->sums_bytes +
                    (g->moved ? round_up(t->high * 4, 64) : 0);
@@ -242,7 +261,11 @@ static void find_rows(const struct task *t, const struct block *b, int64_t l, in
     }
     const struct position_range rows = {&t->p->m, 1, b->i, b->rows},
                                 along = {&t->p->k, 0, b->l + l, terms};
-    const struct dense workspace = {t->g.lhs, r->rows, terms * width, width};
+    struct dense workspace = {t->g.lhs, r->rows, terms * width, width};
+    if (t->by_terms) {
+        workspace.row = width;
+        workspace.width = to->a_lane = terms_pitch(t, b->rows);
+    }
     position_range_fetch(&workspace, t->p->lhs_type, b->lhs, &rows, &along);
     to->a = r->rows;
     to->a_row = workspace.row;
@@ -381,6 +404,7 @@ static bool by_blocks(struct thread_pool *workers, const struct product *p)
     choose(&t.g, p);
     t.rows_in_place = usable_rows(&t);
     t.sums_in_place = usable_result(&t);
+    t.by_terms = is_by_terms(&t);
     t.row_step = only_step(&p->m, 1);
     t.term_step = only_step(&p->k, 0);
     cut_blocks(&t);
