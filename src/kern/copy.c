@@ -164,7 +164,16 @@ static void block_kern_w16(char *out, int64_t os, const char *x, int64_t xs)
     }                                                                                              \
     static void edge_##W(char *out, int64_t os, const char *x, int64_t xs, int64_t ni, int64_t nj) \
     {                                                                                              \
-        for (int64_t i = 0; i < ni; i++)                                                           \
+        const int64_t w = (int64_t)sizeof(W), side = 16 / w, whole = nj - nj % side;               \
+        int64_t i = 0;                                                                             \
+        for (; i + side <= ni; i += side) {                                                        \
+            for (int64_t j = 0; j < whole; j += side)                                              \
+                block_##W(out + i * os + j * w, os, x + j * xs + i * w, xs);                       \
+            for (int64_t k = i; k < i + side; k++)                                                 \
+                for (int64_t j = whole; j < nj; j++)                                               \
+                    ((W *)(out + k * os))[j] = ((const W *)(x + j * xs))[k];                       \
+        }                                                                                          \
+        for (; i < ni; i++)                                                                        \
             for (int64_t j = 0; j < nj; j++)                                                       \
                 ((W *)(out + i * os))[j] = ((const W *)(x + j * xs))[i];                           \
     }                                                                                              \
