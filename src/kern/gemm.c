@@ -12,6 +12,12 @@ static bool is_byte(enum dtype t)
     return dtype_is_integer(t) && dtype_bytes(t) == 1 && t != DT_PRED;
 }
 
+/* Whether all numbers of the integer type are 16-bit integers. */
+static bool fits_shorts(enum dtype t)
+{
+    return dtype_is_integer(t) && (dtype_bytes(t) == 1 || t == DT_S16);
+}
+
 /* Chooses the kind, and the elements of its lanes. Integers wrap at the end, so bits above the
  * result's width are irrelevant; a pred is true if any product is. */
 static void choose_integers(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs,
@@ -19,11 +25,13 @@ static void choose_integers(struct gemm *g, enum dtype out, enum dtype lhs, enum
 {
     const bool bytes =
         !wide && is_byte(lhs) && is_byte(rhs) && dtype_bytes(out) <= 4 && cpu_extras().vnni;
-    g->kind = bytes ? dtype_is_signed(lhs) ? GEMM_SIGNED_BYTES : GEMM_UNSIGNED_BYTES
+    const bool shorts = !wide && fits_shorts(lhs) && fits_shorts(rhs) && dtype_bytes(out) <= 4;
+    g->kind = bytes    ? dtype_is_signed(lhs) ? GEMM_SIGNED_BYTES : GEMM_UNSIGNED_BYTES
+              : shorts ? GEMM_SHORTS
               : dtype_bytes(out) == 8 ? GEMM_DWORDS
                                       : GEMM_WORDS;
     g->sum = g->kind == GEMM_DWORDS ? DT_S64 : DT_S32;
-    g->lhs = g->rhs = g->sum;
+    g->lhs = g->rhs = shorts ? DT_S16 : g->sum;
     if (bytes) {
         g->lhs = lhs;
         g->rhs = rhs;
@@ -55,7 +63,7 @@ void gemm_choose(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs,
         }
     }
     g->lane = g->kind == GEMM_F64 || g->kind == GEMM_DWORDS ? 8 : 4;
-    g->per_lane = g->kind == GEMM_PAIRS                                            ? 2
+    g->per_lane = g->kind == GEMM_PAIRS || g->kind == GEMM_SHORTS                  ? 2
                   : g->kind == GEMM_SIGNED_BYTES || g->kind == GEMM_UNSIGNED_BYTES ? 4
                                                                                    : 1;
     g->panel = g->set->vector * g->set->vectors;

@@ -2,9 +2,9 @@
  * gemm.h: blocks of matrix products, C (+)= A * B, the building block of dot and convolution.
  * Private to kern.
  *
- * The work is done in lanes. A lane has 32 bits, and holds an f32, an integer, or two bf16 or four
- * bytes that are consecutive along the contracted dimension k; or it has 64 bits, for an f64 or an
- * integer. Elements outside of the matrices count as zero.
+ * The work is done in lanes. A lane has 32 bits, and holds an f32, an integer, two bf16, two shorts
+ * or four bytes that are consecutive along the contracted dimension k; or it has 64 bits, for an
+ * f64 or an integer. Elements outside of the matrices count as zero.
  *
  * B is packed first, in panels: panel[l][j] is lane l of column j, for `columns` adjacent columns;
  * missing columns are zero too. A is read in place, with any strides between rows and between
@@ -22,7 +22,8 @@
 enum gemm_kind {
     GEMM_F32,
     GEMM_F64,
-    GEMM_PAIRS,
+    GEMM_PAIRS,  /* of bf16 */
+    GEMM_SHORTS, /* pairs of 16-bit integers */
     GEMM_SIGNED_BYTES,
     GEMM_UNSIGNED_BYTES /* on the left */,
     GEMM_WORDS,

@@ -5,7 +5,7 @@
  */
 #include "kern/gemm_set.h"
 
-#if defined __AVX512F__
+#if defined __SSE2__
 #include <immintrin.h>
 #endif
 
@@ -29,6 +29,22 @@ typedef double doubles __attribute__((vector_size(TILE_BYTES), aligned(8), may_a
 #define ADD(instruction, x, y) __asm__(instruction " %2, %1, %0" : "+x"(sum) : "x"(x), "x"(y))
 #endif
 
+/* The sum of the products of both halves of each lane; modulo 2^32. */
+INLINE words multiply_shorts(words a, words b)
+{
+#if defined __AVX512F__
+    return (words)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+#elif defined __AVX2__
+    return (words)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#elif defined __SSE2__
+    return (words)_mm_madd_epi16((__m128i)a, (__m128i)b);
+#else
+    const counts low =
+        (counts)((words)((counts)a << 16) >> 16) * (counts)((words)((counts)b << 16) >> 16);
+    return (words)(low + (counts)(a >> 16) * (counts)(b >> 16));
+#endif
+}
+
 INLINE words add_products(enum gemm_kind kind, words sum, words a, words b)
 {
     switch (kind) {
@@ -44,6 +60,7 @@ INLINE words add_products(enum gemm_kind kind, words sum, words a, words b)
     case GEMM_F32: return (words)((floats)sum + (floats)a * (floats)b);
     case GEMM_F64: return (words)((doubles)sum + (doubles)a * (doubles)b);
 #endif
+    case GEMM_SHORTS: return (words)((counts)sum + (counts)multiply_shorts(a, b));
     case GEMM_WORDS: return (words)((counts)sum + (counts)a * (counts)b);
     case GEMM_DWORDS: return (words)((dcounts)sum + (dcounts)a * (dcounts)b);
     default: return sum;
@@ -191,6 +208,7 @@ BLOCKS(GEMM_UNSIGNED_BYTES)
 #endif
 BLOCKS(GEMM_F32)
 BLOCKS(GEMM_F64)
+BLOCKS(GEMM_SHORTS)
 BLOCKS(GEMM_WORDS)
 BLOCKS(GEMM_DWORDS)
 
@@ -203,6 +221,7 @@ const struct gemm_set TILE_OWN(gemm_set) = {
         {
             ROW(GEMM_F32),
             ROW(GEMM_F64),
+            ROW(GEMM_SHORTS),
             ROW(GEMM_WORDS),
             ROW(GEMM_DWORDS),
 #if defined __AVX512F__

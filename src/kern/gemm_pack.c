@@ -92,7 +92,7 @@ static void join_bytes(const struct gemm *g, const char *const rows[MAX_LANE], i
 {
     for (int64_t j = 0; j < n; j++)
         for (int r = 0; r < there; r++)
-            to[j * MAX_LANE + r] = (char)(rows[r][j] ^ (g->moved ? 0x80 : 0));
+            to[j * MAX_LANE + r] = rows[r][j];
 }
 
 static void join_pairs(const char *const rows[MAX_LANE], int there, int64_t n, char *to)
@@ -247,26 +247,18 @@ INLINE void transpose_lanes(const char *const column[], int64_t at, char *to, in
 static void turn_narrow(const struct gemm *g, const char *const column[GROUP], int64_t bytes,
                         int64_t count, char *to)
 {
-    const int64_t size = 4 / g->per_lane, k = bytes / size;
-    int64_t j = 0;
+    int64_t done = 0; /* bytes of the columns from 0 on */
 #if defined __AVX2__
-    for (; size == 4 && j + 8 <= count; j += 8) {
-        int64_t i = 0;
-        for (; i + 8 <= k; i += 8)
-            transpose_lanes(column + j, i * 4, to + i * g->panel + j * 4, g->panel);
-        for (; i < k; i++)
-            for (int64_t c = j; c < j + 8; c++)
-                memcpy(to + i * g->panel + c * 4, column[c] + i * 4, 4);
-    }
+    const int64_t whole = count / 8 * 8;
+    for (; done + 32 <= bytes; done += 32)
+        for (int64_t j = 0; j < whole; j += 8)
+            transpose_lanes(column + j, done, to + done / 4 * g->panel + j * 4, g->panel);
+#else
+    const int64_t whole = 0;
 #endif
-    for (; j < count; j++)
-        for (int64_t i = 0; i < k; i++)
-            if (size == 4)
-                memcpy(to + i * g->panel + j * 4, column[j] + i * 4, 4);
-            else if (size == 2)
-                memcpy(to + i / 2 * g->panel + j * 4 + i % 2 * 2, column[j] + i * 2, 2);
-            else
-                to[i / 4 * g->panel + j * 4 + i % 4] = (char)(column[j][i] ^ (g->moved ? 0x80 : 0));
+    for (int64_t i = 0; i < bytes; i += 4)
+        for (int64_t j = i < done ? whole : 0; j < count; j++)
+            memcpy(to + i / 4 * g->panel + j * 4, column[j] + i, bytes - i < 4 ? 2 : 4);
 }
 #endif
 

@@ -577,6 +577,7 @@ const char *product_choice(struct product *p)
         [GEMM_F32] = "packed panels, lanes of f32",
         [GEMM_F64] = "packed panels, lanes of f64",
         [GEMM_PAIRS] = "packed panels, two bf16 per lane",
+        [GEMM_SHORTS] = "packed panels, two 16-bit integers per lane",
         [GEMM_SIGNED_BYTES] = "packed panels, four bytes per lane",
         [GEMM_UNSIGNED_BYTES] = "packed panels, four bytes per lane",
         [GEMM_WORDS] = "packed panels, lanes of 32-bit integers",
