@@ -547,7 +547,7 @@ bool product_make_ready(struct product *p, struct ready_product *out)
         nest_points(&p->k) == 0)
         return false;
     out->is_small = is_small(p, &out->small);
-    return out->is_small || matvec_make_ready(p, &out->matvec);
+    return out->is_small || (!product_is_batch(p) && matvec_make_ready(p, &out->matvec));
 }
 
 bool product_run(struct thread_pool *workers, struct product *p)
@@ -560,12 +560,12 @@ bool product_run(struct thread_pool *workers, struct product *p)
     }
     struct small small;
     merge(p);
-    if (product_is_batch(p))
-        return product_run_batch(workers, p);
-    if (is_small(p, &small)) {
+    if (nest_points(&p->batch) == 1 && is_small(p, &small)) {
         small_run(&small, p->lhs, p->rhs, p->out);
         return true;
     }
+    if (product_is_batch(p))
+        return product_run_batch(workers, p);
     if (prepare_vectors(p))
         return matvec_run(workers, p);
     return is_upright(p) ? by_columns(workers, p) : by_blocks(workers, p);
@@ -589,10 +589,10 @@ const char *product_choice(struct product *p)
         return "zeros: empty sum";
     struct small small;
     merge(p);
+    if (nest_points(&p->batch) == 1 && is_small(p, &small))
+        return "small: operands and sums in registers";
     if (product_is_batch(p))
         return product_batch_choice(p);
-    if (is_small(p, &small))
-        return "small: operands and sums in registers";
     if (prepare_vectors(p))
         return "few vectors by a matrix read once in place";
     struct gemm g;

@@ -167,11 +167,33 @@ static void peel(struct product *p)
         *p = peeled;
 }
 
+/* Splits the long side of a product into blocks when each of its rows or columns takes so few
+ * multiplications that packing or adding up lanes would take longer. */
+static void split(struct product *p)
+{
+    enum { FEW_TERMS = 64, SHORT = 8, LONG = 64, MIN_WORK = 1024 };
+    const bool left = nest_points(&p->n) < nest_points(&p->m);
+    struct nest *side = left ? &p->m : &p->n;
+    const int64_t size = nest_points(side), few = nest_points(left ? &p->n : &p->m),
+                  k = nest_points(&p->k);
+    int64_t block = LONG;
+    if (p->batch.rank > 0 || side->rank != 1 || k > FEW_TERMS / few || size < MIN_WORK / (few * k))
+        return;
+    while (block >= SHORT && size % block != 0)
+        block--;
+    if (block < SHORT)
+        return;
+    const int64_t out = side->strides[0][0] * block, x = side->strides[1][0] * block;
+    side->dims[0] = block;
+    nest_add(&p->batch, size / block, (int64_t[]){out, left ? x : 0, left ? 0 : x});
+}
+
 bool product_is_batch(struct product *p)
 {
     if (p->work != DT_F32 && p->work != DT_F64)
         return false;
     peel(p);
+    split(p);
     return nest_points(&p->batch) > 1 && is_small(p);
 }
 
