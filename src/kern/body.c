@@ -149,18 +149,40 @@ void call_reducer_start(struct call_reducer *f, const void *const *init)
         memcpy(&f->slots[k].acc, init[k], f->slots[k].width);
 }
 
-bool call_reducer_value(struct call_reducer *f)
+/* Applies the body to accumulators and values. */
+static bool apply(struct call_reducer *f)
 {
-    for (int k = 0; k < f->n; k++) {
-        struct call_slot *s = &f->slots[k];
-        f->args[f->values_first ? f->n + k : k] = &s->acc;
-        f->args[f->values_first ? k : f->n + k] = loader_read(&s->in, &s->value, s->at, 0, 1);
-    }
+    for (int k = 0; k < f->n; k++)
+        f->args[f->values_first ? f->n + k : k] = &f->slots[k].acc;
     if (!f->body->call(f->body->context, f->args, f->results))
         return false;
     for (int k = 0; k < f->n; k++)
         f->slots[k].acc = f->slots[k].result;
     return true;
+}
+
+bool call_reducer_value(struct call_reducer *f)
+{
+    for (int k = 0; k < f->n; k++) {
+        struct call_slot *s = &f->slots[k];
+        f->args[f->values_first ? k : f->n + k] = loader_read(&s->in, &s->value, s->at, 0, 1);
+    }
+    return apply(f);
+}
+
+void call_reducer_load(struct call_reducer *f)
+{
+    for (int k = 0; k < f->n; k++) {
+        struct call_slot *s = &f->slots[k];
+        memcpy(&s->acc, loader_read(&s->in, &s->value, s->at, 0, 1), s->width);
+    }
+}
+
+bool call_reducer_join(struct call_reducer *f, const union kern_element *values)
+{
+    for (int k = 0; k < f->n; k++)
+        f->args[f->values_first ? k : f->n + k] = &values[k];
+    return apply(f);
 }
 
 void call_reducer_store(struct call_reducer *f, int k, char *out)

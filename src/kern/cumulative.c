@@ -4,9 +4,9 @@
  *
  * Order and accumulation: along the line, from the end that all windows share; sums of floats up to
  * f32 in double, everything else in the type that reduce uses. Of windows that end at the last
- * element the body gets the element first, so that an associative body sees elements in order. Long
- * lines are divided into blocks if the order does not matter, and for sums of f64: the reduction of
- * all blocks before is the initial value of each.
+ * element the body gets the element first, so that an associative body sees elements in order. One
+ * long line is divided into blocks, each of which starts with the reduction of all blocks before:
+ * if the order does not matter, for sums of f64, and for all bodies that are not recognized.
  */
 #include "kern/lane_reducer.h"
 #include "kern/window.h"
@@ -14,9 +14,7 @@
 enum {
     LINES = 64, /* lanes, if their elements are not adjacent */
     SUMS = 4,
-    PART = 1 << 13, /* elements in a task */
-    BLOCKS = 128,   /* of a long line */
-    LONG_LINE = 1 << 14
+    PART = 1 << 13 /* elements in a task */
 };
 
 struct cumulative {
@@ -163,7 +161,8 @@ struct blocks {
     const struct cumulative *c;
     int64_t size; /* of a block; the elements after the last one are left */
     bool store;
-    char *carries; /* by block: its reduction, then its initial value; in the work type */
+    /* by operand, then by block: its reduction, then its initial value, in the work type */
+    char **carries;
 };
 
 /* A walk over blocks from number `first` on. */
@@ -171,11 +170,19 @@ static struct lane_walk walk_blocks(const struct blocks *b, int worker, int64_t 
 {
     const int64_t origin[VIEW_MAX_RANK] = {0};
     struct lane_walk w = walk_lines(b->c, worker, origin);
-    *w.x_lanes = b->size * *w.x_steps;
-    *w.out_lanes = b->size * *w.out_steps;
-    *w.x += first * *w.x_lanes;
-    *w.out += first * *w.out_lanes;
+    for (int k = 0; k < b->c->n; k++) {
+        w.x_lanes[k] = b->size * w.x_steps[k];
+        w.out_lanes[k] = b->size * w.out_steps[k];
+        w.x[k] += first * w.x_lanes[k];
+        w.out[k] += first * w.out_lanes[k];
+    }
     return w;
+}
+
+/* The value of a block in the carries of operand k. */
+static char *carry_of(const struct blocks *b, int k, int64_t block)
+{
+    return b->carries[k] + (size_t)block * b->c->reducer.slots[k].width;
 }
 
 static void run_blocks(void *context, int64_t part, int worker)
@@ -184,31 +191,32 @@ static void run_blocks(void *context, int64_t part, int worker)
     const struct lane_reducer *f = &b->c->reducer;
     const struct lane_state s = state_of(b->c, worker);
     struct lane_walk w = walk_blocks(b, worker, part * GROUP);
-    char *carries = b->carries + (size_t)(part * GROUP) * f->slots->width;
-    const size_t bytes = GROUP * f->slots->width;
-    int64_t steps = b->size;
-    if (b->store) {
-        memcpy(*s.acc, carries, bytes);
-    } else {
-        memcpy(*s.acc, loader_read(&f->slots->in, *s.scratch, *w.x, *w.x_lanes, GROUP), bytes);
-        *w.x += *w.x_steps;
-        steps--;
+    for (int k = 0; k < f->n; k++) {
+        const struct lane_slot *slot = &f->slots[k];
+        const void *first = carry_of(b, k, part * GROUP);
+        if (!b->store) {
+            first = loader_read(&slot->in, s.scratch[k], w.x[k], w.x_lanes[k], GROUP);
+            w.x[k] += w.x_steps[k];
+        }
+        memcpy(s.acc[k], first, GROUP * slot->width);
     }
-    run_steps(b->c, &s, &w, steps, GROUP, b->store);
-    memcpy(carries, *s.acc, bytes);
+    run_steps(b->c, &s, &w, b->store ? b->size : b->size - 1, GROUP, b->store);
+    for (int k = 0; k < f->n; k++)
+        memcpy(carry_of(b, k, part * GROUP), s.acc[k], GROUP * f->slots[k].width);
 }
 
 /* Turns the reductions of blocks into initial values. */
 static void join_blocks(const struct blocks *b)
 {
     const struct lane_reducer *f = &b->c->reducer;
-    const size_t width = f->slots->width;
-    union kern_element acc = f->slots->init, next;
-    for (int64_t k = 0; k < BLOCKS; k++) {
-        char *carry = b->carries + (size_t)k * width;
-        f->op.fn(&next, (const void *const[]){&acc, carry}, 1);
-        memcpy(carry, &acc, width);
-        acc = next;
+    const struct lane_state s = state_of(b->c, 0);
+    lane_start(f, &s, 1);
+    for (int64_t block = 0; block < CUMULATIVE_BLOCKS; block++) {
+        for (int k = 0; k < f->n; k++) {
+            memcpy(s.scratch[k], carry_of(b, k, block), f->slots[k].width);
+            memcpy(carry_of(b, k, block), s.acc[k], f->slots[k].width);
+        }
+        lane_join(f, &s, s.scratch, 1);
     }
 }
 
@@ -216,30 +224,37 @@ static void run_tail(const struct blocks *b)
 {
     const struct lane_reducer *f = &b->c->reducer;
     const struct lane_state s = state_of(b->c, 0);
-    struct lane_walk w = walk_blocks(b, 0, BLOCKS);
-    memcpy(*s.acc, b->carries + (size_t)(BLOCKS - 1) * f->slots->width, f->slots->width);
-    run_steps(b->c, &s, &w, b->c->x->dims[b->c->dimension] - BLOCKS * b->size, 1, true);
+    struct lane_walk w = walk_blocks(b, 0, CUMULATIVE_BLOCKS);
+    for (int k = 0; k < f->n; k++)
+        memcpy(s.acc[k], carry_of(b, k, CUMULATIVE_BLOCKS - 1), f->slots[k].width);
+    run_steps(b->c, &s, &w, b->c->x->dims[b->c->dimension] - CUMULATIVE_BLOCKS * b->size, 1, true);
 }
 
-/* Blocks of which the same elements are in different sets of the caches. */
-static int64_t block_size(int64_t n, size_t width)
+int64_t cumulative_block(int64_t n)
 {
-    enum { LINE = 64, PAGE = 4096 };
-    const int64_t line = LINE / (int64_t)width, size = n / BLOCKS / line * line;
-    return size * (int64_t)width % PAGE == 0 ? size - line : size;
+    enum { UNIT = 64, POWER = 1024 };
+    const int64_t size = n / CUMULATIVE_BLOCKS / UNIT * UNIT;
+    return size % POWER == 0 ? size - UNIT : size;
 }
 
 static bool run_in_blocks(struct thread_pool *workers, const struct cumulative *c)
 {
-    const size_t width = c->reducer.slots->width;
-    struct blocks b = {.c = c, .carries = mem_alloc(BLOCKS * width)};
+    size_t bytes = (size_t)c->n * sizeof(char *);
+    for (int k = 0; k < c->n; k++)
+        bytes += CUMULATIVE_BLOCKS * c->reducer.slots[k].width;
+    struct blocks b = {.c = c, .carries = mem_alloc(bytes)};
     if (!b.carries)
         return false;
-    b.size = block_size(c->x->dims[c->dimension], width);
-    thread_pool_run(workers, BLOCKS / GROUP, run_blocks, &b);
+    char *at = (char *)(b.carries + c->n);
+    for (int k = 0; k < c->n; k++) {
+        b.carries[k] = at;
+        at += CUMULATIVE_BLOCKS * c->reducer.slots[k].width;
+    }
+    b.size = cumulative_block(c->x->dims[c->dimension]);
+    thread_pool_run(workers, CUMULATIVE_BLOCKS / GROUP, run_blocks, &b);
     join_blocks(&b);
     b.store = true;
-    thread_pool_run(workers, BLOCKS / GROUP, run_blocks, &b);
+    thread_pool_run(workers, CUMULATIVE_BLOCKS / GROUP, run_blocks, &b);
     run_tail(&b);
     mem_free(b.carries);
     return true;
@@ -314,9 +329,8 @@ bool reduce_cumulative(struct thread_pool *workers, int n, const struct view *ou
     c.sum_f32 = known && *acc == DT_F32 && body->combine == KERN_ADD &&
                 x->strides[c.dimension] == (int64_t)sizeof(float) &&
                 out->strides[c.dimension] == (int64_t)sizeof(float);
-    const bool sum_f64 = known && body->combine == KERN_ADD && *acc == DT_F64;
-    const bool ok = run(
-        workers, &c, (any_order || sum_f64) && length >= LONG_LINE && view_elements(x) == length);
+    const bool divisible = !known || any_order || (body->combine == KERN_ADD && *acc == DT_F64);
+    const bool ok = run(workers, &c, divisible && cumulative_is_long(x, c.dimension));
     lane_reducer_free(&c.reducer);
     return ok;
 }

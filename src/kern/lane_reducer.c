@@ -84,15 +84,14 @@ void lane_start(const struct lane_reducer *f, const struct lane_state *s, int64_
         kern_pack(s->acc[k], f->slots[k].init.bytes, 0, f->slots[k].width, lanes);
 }
 
-void lane_step(const struct lane_reducer *f, const struct lane_state *s, const char *const *at,
-               const int64_t *strides, int64_t from, int64_t count)
+/* Applies the body to the accumulators of some lanes and `values`. */
+static void apply(const struct lane_reducer *f, const struct lane_state *s, int64_t from,
+                  int64_t count)
 {
-    const int accs = f->values_first ? f->n : 0, values = f->values_first ? 0 : f->n;
+    const int accs = f->values_first ? f->n : 0;
     for (int k = 0; k < f->n; k++) {
-        const struct lane_slot *slot = &f->slots[k];
-        char *acc = s->acc[k] + (size_t)from * slot->width;
+        char *acc = s->acc[k] + (size_t)from * f->slots[k].width;
         s->args[accs + k] = acc;
-        s->args[values + k] = loader_read(&slot->in, s->scratch[k], at[k], strides[k], count);
         s->results[k] = f->code->in_place ? acc : s->next[k];
     }
     kern_run_lanes(f->code, s->workspace, s->args, s->results, count);
@@ -100,6 +99,23 @@ void lane_step(const struct lane_reducer *f, const struct lane_state *s, const c
         const size_t width = f->slots[k].width;
         memcpy(s->acc[k] + (size_t)from * width, s->next[k], (size_t)count * width);
     }
+}
+
+void lane_step(const struct lane_reducer *f, const struct lane_state *s, const char *const *at,
+               const int64_t *strides, int64_t from, int64_t count)
+{
+    const void **values = s->args + (f->values_first ? 0 : f->n);
+    for (int k = 0; k < f->n; k++)
+        values[k] = loader_read(&f->slots[k].in, s->scratch[k], at[k], strides[k], count);
+    apply(f, s, from, count);
+}
+
+void lane_join(const struct lane_reducer *f, const struct lane_state *s, char *const *values,
+               int64_t count)
+{
+    for (int k = 0; k < f->n; k++)
+        s->args[(f->values_first ? 0 : f->n) + k] = values[k];
+    apply(f, s, 0, count);
 }
 
 void lane_store(const struct lane_reducer *f, const struct lane_state *s, int k, char *out,

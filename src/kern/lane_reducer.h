@@ -48,6 +48,9 @@ void lane_start(const struct lane_reducer *f, const struct lane_state *s, int64_
  * apart are those of operand k. */
 void lane_step(const struct lane_reducer *f, const struct lane_state *s, const char *const *at,
                const int64_t *strides, int64_t from, int64_t count);
+/* Combines values of the accumulators' types into those of the first `count` lanes. */
+void lane_join(const struct lane_reducer *f, const struct lane_state *s, char *const *values,
+               int64_t count);
 /* Stores the accumulators of operand k. */
 void lane_store(const struct lane_reducer *f, const struct lane_state *s, int k, char *out,
                 int64_t stride, int64_t lanes);

@@ -237,6 +237,9 @@ void call_reducer_free(struct call_reducer *f);
 void call_reducer_start(struct call_reducer *f, const void *const *init);
 bool call_reducer_value(
     struct call_reducer *f); /* combines the values that the slots' `at` point to */
+void call_reducer_load(struct call_reducer *f); /* those values become the accumulators */
+/* Combines n values of the accumulators' types. */
+bool call_reducer_join(struct call_reducer *f, const union kern_element *values);
 void call_reducer_store(struct call_reducer *f, int k, char *out);
 
 #endif
