@@ -89,6 +89,8 @@ static bool approximates(const struct inst *i)
     case OP_SINE:
     case OP_TAN:
     case OP_TANH: return true;
+    case OP_ABS:
+    case OP_SQRT: return dtype_is_complex(i->operands[0]->shape->dtype);
     case OP_RNG: return inst_enum(i, A_DISTRIBUTION, 0) == E_DISTRIBUTION_NORMAL;
     default: return false;
     }

@@ -97,10 +97,6 @@ void kern_reduce_precision(struct thread_pool *workers, const struct view *out,
 
 /* ---- stochastic-convert ---- */
 
-struct stochastic {
-    enum dtype to, from, random;
-};
-
 static uint64_t load_word(const void *p, size_t bytes)
 {
     uint64_t w = 0;
@@ -111,50 +107,65 @@ static uint64_t load_word(const void *p, size_t bytes)
 static void store_word(void *p, uint64_t w, size_t bytes) { memcpy(p, &w, bytes); }
 
 /* grammar/values.md 8.2. x = sign * (whole + fraction) steps of the result's grid; the fraction
- * times 2^w counts how many of the 2^w random words round away from zero. */
-static double round_by(double x, double step, uint64_t random, int width)
+ * times 2^w counts how many of the 2^w random words round away from zero. The grid of a float type
+ * depends on the binade of x, and is the finest one for subnormals. */
+static double round_to_float(double x, enum dtype t, uint64_t random, int width)
 {
+    const struct float_format *f = float_format(t);
+    const int min = (f->specials == FS_FNU ? 0 : 1) - f->bias;
+    int exponent; /* |x| is in [2^(exponent-1), 2^exponent) */
     if (!isfinite(x))
         return x;
+    frexp(x, &exponent);
+    const double step = ldexp(1, (exponent - 1 < min ? min : exponent - 1) - f->mantissa_bits);
     const double steps = fabs(x) / step, whole = floor(steps);
     const bool away = steps != whole && random < (uint64_t)ldexp(steps - whole, width);
     return copysign(step * (away ? whole + 1 : whole), x);
 }
 
-/* The distance between adjacent values of the type near x: 1 for integers (and pred); for floats it
- * depends on the binade of x, and is the least one for subnormals. */
-static double step_near(double x, enum dtype t)
-{
-    int exponent; /* |x| is in [2^(exponent-1), 2^exponent) */
-    if (!dtype_is_float(t) || !isfinite(x))
-        return 1;
-    const struct float_format *f = float_format(t);
-    const int min = (f->specials == FS_FNU ? 0 : 1) - f->bias;
-    frexp(x, &exponent);
-    return ldexp(1, (exponent - 1 < min ? min : exponent - 1) - f->mantissa_bits);
-}
+struct stochastic {
+    enum dtype to, from, random;
+    const struct tile_set *set;
+    kern_tile_fn *widen, *widen_random, *convert;
+};
 
 /* Numbers out of range are converted as by convert. */
 static void stochastic_tile(const void *context, int worker, void *out, const void *const *args,
                             int64_t n)
 {
+    enum { CHUNK = 256 };
     const struct stochastic *s = context;
+    const enum dtype to = dtype_component(s->to);
     const int width = (int)dtype_bits(s->random);
-    const size_t to = dtype_bytes(s->to), from = dtype_bytes(s->from),
-                 random = dtype_bytes(s->random);
-    kern_tile_fn *convert = kern_find_convert(s->to, DT_F64);
-    for (int64_t i = 0; i < n; i++) {
-        const double x = float_load(s->from, (const char *)args[0] + (size_t)i * from);
-        const uint64_t r = load_word((const char *)args[1] + (size_t)i * random, random);
-        const double v = round_by(x, step_near(x, dtype_component(s->to)), r, width);
-        convert((char *)out + (size_t)i * to, (const void *const[]){&v}, 1);
+    double x[CHUNK];
+    uint64_t random[CHUNK]; /* or f64: as round_randomly takes them */
+    for (int64_t at = 0; at < n; at += CHUNK) {
+        const int64_t some = n - at < CHUNK ? n - at : CHUNK;
+        const char *from = (const char *)args[0] + (size_t)at * dtype_bytes(s->from),
+                   *words = (const char *)args[1] + (size_t)at * dtype_bytes(s->random);
+        s->widen(x, (const void *const[]){from}, some);
+        s->widen_random(random, (const void *const[]){words}, some);
+        if (!dtype_is_float(to))
+            s->set->round_randomly(x, random, width, some);
+        for (int64_t i = 0; i < some && dtype_is_float(to); i++)
+            x[i] = round_to_float(x[i], to, random[i], width);
+        s->convert((char *)out + (size_t)at * dtype_bytes(s->to), (const void *const[]){x}, some);
     }
 }
 
 void kern_stochastic_convert(struct thread_pool *workers, const struct view *out,
                              const struct view *x, const struct view *random)
 {
-    const struct stochastic s = {out->dtype, x->dtype, random->dtype};
+    const enum dtype to = dtype_component(out->dtype);
+    const struct stochastic s = {
+        .to = out->dtype,
+        .from = x->dtype,
+        .random = random->dtype,
+        .set = tile_set(),
+        .widen = kern_find_convert(DT_F64, x->dtype),
+        .widen_random = kern_find_convert(
+            dtype_bits(random->dtype) == 64 || dtype_is_float(to) ? DT_U64 : DT_F64, random->dtype),
+        .convert = kern_find_convert(out->dtype, DT_F64)};
     tile_map(workers, stochastic_tile, &s, out, 2, (const struct view[]){*x, *random});
 }
 

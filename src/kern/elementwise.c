@@ -90,7 +90,10 @@ static kern_tile_fn *find_elementwise(const char *opcode, enum dtype t)
 
 static kern_tile_fn *find_vector(const char *opcode, enum dtype t)
 {
-    kern_tile_fn *fn = tile_find(t == DT_F64 ? tile_sleef : tile_vectors[t], opcode);
+    const struct tile_table table = t == DT_F64   ? tile_sleef
+                                    : t == DT_C64 ? tile_complex_vectors
+                                                  : tile_vectors[t];
+    kern_tile_fn *fn = tile_find(table, opcode);
     return fn ? fn : find_elementwise(opcode, t);
 }
 
@@ -99,6 +102,7 @@ const struct tile_set TILE_OWN(tile_set) = {
              tile_find_shorten, tile_find_direct},
     .widen = tile_widen,
     .narrow = tile_narrow,
+    .round_randomly = tile_round_randomly,
     .sum_bf16 = tile_sum_bf16,
     .find_squares = tile_find_squares,
     .threefry_pairs = tile_threefry_pairs,

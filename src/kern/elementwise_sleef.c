@@ -69,6 +69,17 @@ static void store_some(double *out, VECTOR v, int64_t n)
                        n - i);                                                                     \
     }
 
+#ifdef __AVX512F__
+#define ALL_WITHIN(x, low, high)                                                                   \
+    (_mm512_cmp_pd_mask(_mm512_abs_pd(x), _mm512_set1_pd(high), _CMP_LE_OQ) == 0xff &&             \
+     _mm512_cmp_pd_mask(_mm512_abs_pd(x), _mm512_set1_pd(low), _CMP_GE_OQ) == 0xff)
+#else
+#define ABS(x) _mm256_andnot_pd(_mm256_set1_pd(-0.0), x)
+#define ALL_WITHIN(x, low, high)                                                                   \
+    (_mm256_movemask_pd(_mm256_cmp_pd(ABS(x), _mm256_set1_pd(high), _CMP_LE_OQ)) == 0xf &&         \
+     _mm256_movemask_pd(_mm256_cmp_pd(ABS(x), _mm256_set1_pd(low), _CMP_GE_OQ)) == 0xf)
+#endif
+
 /* Angles up to NEAR and up to FAR have different argument reductions; beyond FAR libm is used. */
 static const double NEAR = 14, FAR = 0x1p40;
 
@@ -94,9 +105,13 @@ static void sort_angles(struct angles *a, const double *x, int64_t n)
         double *out = result;                                                                      \
         const double *x = args[0];                                                                 \
         for (int64_t i = 0; i < n; i += LANES) {                                                   \
+            const int64_t some = n - i < LANES ? n - i : LANES;                                    \
+            if (some == LANES && ALL_WITHIN(LOAD(x + i), 0, NEAR)) {                               \
+                STORE(out + i, SLEEF(name)(LOAD(x + i)));                                          \
+                continue;                                                                          \
+            }                                                                                      \
             struct angles a = {.some_far = 0};                                                     \
             double made[LANES], kept[LANES];                                                       \
-            const int64_t some = n - i < LANES ? n - i : LANES;                                    \
             sort_angles(&a, x + i, some);                                                          \
             STORE(made, SLEEF(name)(LOAD(a.x)));                                                   \
             if (a.some_far) {                                                                      \
@@ -117,6 +132,10 @@ static void sort_angles(struct angles *a, const double *x, int64_t n)
         const double *x = args[0];                                                                 \
         for (int64_t i = 0; i < n; i += LANES) {                                                   \
             const int64_t some = n - i < LANES ? n - i : LANES;                                    \
+            if (some == LANES && ALL_WITHIN(LOAD(x + i), 1e-300, 1e300)) {                         \
+                STORE(out + i, SLEEF(name)(LOAD(x + i)));                                          \
+                continue;                                                                          \
+            }                                                                                      \
             STORE(made, SLEEF(name)(load_some(x + i, some)));                                      \
             for (int64_t k = 0; k < some; k++)                                                     \
                 if (!(WITHIN(x[i + k])))                                                           \

@@ -72,3 +72,35 @@ const struct tile_table tile_vectors[DT_COUNT] = {
     TILE_NARROW_TYPES(ROWS) ROWS(F32)
 #undef ROWS
 };
+
+/* ---- random rounding ---- */
+
+/* From here on, every f64 is an integer. */
+static const double WHOLE_FROM = 0x1p52;
+
+static inline double whole_of(double size) /* below WHOLE_FROM */
+{
+    const double nearest = (size + WHOLE_FROM) - WHOLE_FROM;
+    return nearest > size ? nearest - 1 : nearest;
+}
+
+static inline double round_one(double x, double whole, int away)
+{
+    const double v = whole + (away ? 1.0 : 0.0);
+    return vector_abs(x) < WHOLE_FROM ? vector_with_sign(v, x) : x;
+}
+
+void tile_round_randomly(double *x, const void *random, int width, int64_t n)
+{
+    const double *number = random, words = (double)((uint64_t)1 << (width & 63));
+    const uint64_t *word = random;
+    for (int64_t i = 0; i < n && width < 64; i++) {
+        const double size = vector_abs(x[i]), whole = whole_of(size);
+        x[i] = round_one(x[i], whole, number[i] + 1 <= (size - whole) * words);
+    }
+    for (int64_t i = 0; i < n && width == 64; i++) {
+        const double size = vector_abs(x[i]), whole = whole_of(size);
+        const double part = size < WHOLE_FROM ? (size - whole) * 0x1p64 : 0;
+        x[i] = round_one(x[i], whole, word[i] < (uint64_t)part);
+    }
+}

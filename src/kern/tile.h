@@ -68,6 +68,10 @@ struct tile_set {
     tile_sum_bf16_fn *sum_bf16;
     tile_sum_bf16_fn *(*find_squares)(
         void); /* for squares that are rounded to bf16; available if find.direct is */
+    /* Rounds each number to an integer, away from zero where the random word of `width` bits is
+     * less than the integer part of the fraction times 2^width; infinities and NaNs are kept. The
+     * words are u64 if they have 64 bits, otherwise f64. */
+    void (*round_randomly)(double *x, const void *random, int width, int64_t n);
     /* n blocks of random bits. Order of their words: both of each block in turn; all first and all
      * second ones apart; all four of each in turn. */
     void (*threefry_pairs)(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
@@ -85,6 +89,7 @@ const struct tile_set *tile_set(void); /* the set for this processor */
 #define tile_complexes TILE_OWN(tile_complexes)
 #define tile_vectors TILE_OWN(tile_vectors)
 #define tile_sleef TILE_OWN(tile_sleef)
+#define tile_complex_vectors TILE_OWN(tile_complex_vectors)
 #define tile_find TILE_OWN(tile_find)
 #define tile_find_compare TILE_OWN(tile_find_compare)
 #define tile_find_convert TILE_OWN(tile_find_convert)
@@ -93,6 +98,7 @@ const struct tile_set *tile_set(void); /* the set for this processor */
 #define tile_find_rounded TILE_OWN(tile_find_rounded)
 #define tile_find_shorten TILE_OWN(tile_find_shorten)
 #define tile_find_direct TILE_OWN(tile_find_direct)
+#define tile_round_randomly TILE_OWN(tile_round_randomly)
 #define tile_sum_bf16 TILE_OWN(tile_sum_bf16)
 #define tile_find_squares TILE_OWN(tile_find_squares)
 #define tile_threefry_pairs TILE_OWN(tile_threefry_pairs)
@@ -121,6 +127,7 @@ struct tile_table {
 extern const struct tile_table tile_integers[DT_COUNT], tile_floats[DT_COUNT],
     tile_complexes[DT_COUNT], tile_vectors[DT_COUNT];
 extern const struct tile_table tile_sleef;                            /* of f64; may be empty */
+extern const struct tile_table tile_complex_vectors;                  /* of c64 */
 kern_tile_fn *tile_find(struct tile_table table, const char *opcode); /* NULL when absent */
 
 kern_tile_fn *tile_find_compare(enum kern_direction d, bool total_order, enum dtype t);
@@ -130,6 +137,7 @@ void tile_narrow(enum dtype t, void *out, const float *x, int64_t n);
 kern_tile_fn *tile_find_rounded(const char *opcode, enum dtype t);
 kern_tile_fn *tile_find_shorten(enum dtype t);
 kern_tile_fn *tile_find_direct(const char *opcode, enum dtype t, unsigned single);
+void tile_round_randomly(double *x, const void *random, int width, int64_t n);
 tile_sum_bf16_fn tile_sum_bf16;
 tile_sum_bf16_fn *tile_find_squares(void);
 void tile_threefry_pairs(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);

@@ -247,34 +247,4 @@ static inline double vector_atan2(double y, double x)
     return ((x != x) | (y != y)) ? x + y : r;
 }
 
-/* ---- erf ---- */
-
-static inline double vector_erf(double x)
-{
-    const double a = vector_hold(vector_abs(x), 0, 4), z = a * a;
-    double p = -0x1.c21047280653bp-24; /* erf(a) / a on 0..1: 2^-45 */
-    p = p * z + 0x1.9afec20bc6fb0p-20;
-    p = p * z - 0x1.f0776cdde4512p-17;
-    p = p * z + 0x1.f942a3d907bdcp-14;
-    p = p * z - 0x1.c0287d8f06a36p-11;
-    p = p * z + 0x1.565ba0fb96138p-8;
-    p = p * z - 0x1.b82ce165575fbp-6;
-    p = p * z + 0x1.ce2f2197f50e7p-4;
-    p = p * z - 0x1.812746b027a79p-2;
-    p = p * z + 0x1.20dd750429b1cp+0;
-    double q = 0x1.398f027a4ce1dp-24; /* log(1 - erf(a)) on 1..4: 2^-42 of erf */
-    q = q * a - 0x1.edf70fd61ce81p-20;
-    q = q * a + 0x1.5e74425bea336p-16;
-    q = q * a - 0x1.23b9e62ec8f61p-13;
-    q = q * a + 0x1.2f22d3af901b5p-11;
-    q = q * a - 0x1.583478515f8b4p-10;
-    q = q * a - 0x1.5799ce598014dp-11;
-    q = q * a + 0x1.4b94217b28342p-6;
-    q = q * a - 0x1.a8b7ec0abf84dp-4;
-    q = q * a - 0x1.45b333096e2cbp-1;
-    q = q * a - 0x1.20e75ecd0d8f7p+0;
-    q = q * a + 0x1.6063153e590bdp-16;
-    return vector_with_sign(a < 1 ? p * a : 1 - vector_exp(q), x);
-}
-
 #endif

@@ -3,9 +3,9 @@
  * many at a time as in f64 (vector.h).
  *
  * Where an error would exceed a small part of an ulp, a number is represented as the sum of two
- * parts. So results are within 0.65 ulp (0.8 for tanh, and for subnormal results). As multiply-adds
- * are explicit and nothing else is contracted or reordered, the bits are the same on every
- * instruction set, in every lane, for any length.
+ * parts. So results are within 0.65 ulp (0.8 for tanh and subnormal results, 1 for erf). As
+ * multiply-adds are explicit and nothing else is contracted or reordered, the bits are the same on
+ * every instruction set, in every lane, for any length.
  *
  * The polynomials are minimax fits; the comment beside each gives its largest error.
  */
@@ -130,6 +130,31 @@ static inline float single_log(float x)
     r = x == 0 ? -INFINITY : r;
     r = x < INFINITY ? r : x; /* infinity and NaN are unchanged */
     return x < 0 ? NAN : r;
+}
+
+/* ---- erf ---- */
+
+/* From 0.875 on 1 - e^r, where r has no constant term. */
+static inline float single_erf(float x)
+{
+    float a = SINGLE_FLOAT(SINGLE_BITS(x) & 0x7fffffff);
+    a = a > 4 ? 4 : a;
+    const float z = a * a;
+    float p = -0x1.453be2p-11f; /* erf(a) / a - 1 on 0..0.875: 2^-26 of erf */
+    p = single_fma(p, z, 0x1.49ca56p-8f);
+    p = single_fma(p, z, -0x1.b6f39cp-6f);
+    p = single_fma(p, z, 0x1.ce2120p-4f);
+    p = single_fma(p, z, -0x1.81270cp-2f);
+    p = single_fma(p, z, 0x1.06eba8p-3f);
+    float q = -0x1.3a3450p-17f; /* log(1 - erf(a)) / a + 1 on 0.875..4: 2^-29 of erf */
+    q = single_fma(q, a, 0x1.3f1bb4p-12f);
+    q = single_fma(q, a, -0x1.d3b262p-9f);
+    q = single_fma(q, a, 0x1.82c79ap-6f);
+    q = single_fma(q, a, -0x1.b26b84p-4f);
+    q = single_fma(q, a, -0x1.454066p-1f);
+    q = single_fma(q, a, -0x1.076b6ep-3f);
+    const float r = a > 0.875f ? 1 - single_exp(single_fma(q, a, -a)) : single_fma(p, a, a);
+    return SINGLE_FLOAT(SINGLE_BITS(r) | (SINGLE_BITS(x) & 0x80000000));
 }
 
 #endif

@@ -160,6 +160,72 @@ START_TEST(accuracy_against_libm)
 }
 END_TEST
 
+/* Within a few units in the last place of the greater part, or both without a number. */
+static bool close_complex(const float *got, const double *expected)
+{
+    const double size = fmax(fabs(expected[0]), fabs(expected[1]));
+    bool ok = true;
+    for (int k = 0; k < 2; k++) {
+        const double e = expected[k];
+        ok &= isnan(e) || isinf((float)e)
+                  ? isnan(got[k]) == isnan(e) && (isnan(e) || got[k] == (float)e)
+                  : fabs(got[k] - e) <= 0x1p-22 * size + 0x1p-148;
+    }
+    return ok;
+}
+
+static bool same_parts(const float *x, const float *y)
+{
+    bool ok = true;
+    for (int k = 0; k < 2; k++)
+        ok &= (isnan(x[k]) && isnan(y[k])) || memcmp(&x[k], &y[k], sizeof x[k]) == 0;
+    return ok;
+}
+
+static void check_complex(const char *opcode, kern_tile_fn *lanes, const float *x, const float *y)
+{
+    static float fast[2 * N], plain[2 * N];
+    static double wide[3][2 * N];
+    const bool real = strcmp(opcode, "abs") == 0;
+    kern_tile_fn *widen = kern_find_convert(DT_C128, DT_C64);
+    lanes(fast, (const void *const[]){x, y}, N);
+    kern_find_elementwise(opcode, DT_C64)(plain, (const void *const[]){x, y}, N);
+    widen(wide[0], (const void *const[]){x}, N);
+    widen(wide[1], (const void *const[]){y}, N);
+    kern_find_elementwise(opcode, DT_C128)(wide[2], (const void *const[]){wide[0], wide[1]}, N);
+    for (size_t i = 0; i < N; i++) {
+        const size_t k = real ? i : 2 * i;
+        const float got[] = {fast[k], real ? 0 : fast[k + 1]},
+                    libm[] = {plain[k], real ? 0 : plain[k + 1]};
+        const double expected[] = {wide[2][k], real ? 0 : wide[2][k + 1]};
+        ck_assert_msg(same_parts(got, libm) || close_complex(got, expected),
+                      "%s(%a + %a i, %a + %a i) is %a + %a i, expected %a + %a i", opcode, x[2 * i],
+                      x[2 * i + 1], y[2 * i], y[2 * i + 1], got[0], got[1], expected[0],
+                      expected[1]);
+    }
+}
+
+START_TEST(accuracy_of_complex_numbers)
+{
+    static float x[2 * N], y[2 * N];
+    uint64_t state = 6;
+    int tried = 0;
+    for (int op = 0; op < OP_COUNT; op++) {
+        const char *opcode = op_table[op].spelling;
+        kern_tile_fn *lanes = kern_tiles()->vector(opcode, DT_C64);
+        if (!lanes || lanes == kern_find_elementwise(opcode, DT_C64))
+            continue;
+        tried++;
+        for (int round = 0; round < 20; round++) {
+            fill(DT_F32, (char *)x, 2 * N, &state);
+            fill(DT_F32, (char *)y, 2 * N, &state);
+            check_complex(opcode, lanes, x, y);
+        }
+    }
+    ck_assert_int_ge(tried, 10);
+}
+END_TEST
+
 /* ---- reproducibility ---- */
 
 /* All NaNs count as equal. */
@@ -303,6 +369,7 @@ int main(void)
     TCase *tcase = tcase_create("kern_vector");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, accuracy_against_libm);
+    tcase_add_test(tcase, accuracy_of_complex_numbers);
     tcase_add_test(tcase, results_do_not_depend_on_instruction_set);
     tcase_add_test(tcase, conversions_do_not_depend_on_instruction_set);
     tcase_add_test(tcase, results_do_not_depend_on_position);
