@@ -12,7 +12,7 @@ static bool is_chooser(const struct step *s, int k)
 }
 
 /* Storage for result r, which may overlap the operands of the bit set. */
-static struct view *find_storage(struct eval *ev, const struct step *s, int r, uint32_t over)
+static struct view *find_storage(struct eval *ev, const struct step *s, int r, uint64_t over)
 {
     for (int k = 0; k < s->operand_count; k++) {
         struct view *out =
@@ -28,7 +28,7 @@ static bool apply(struct eval *ev, const struct step *s)
     struct view args[KERN_MAX_ARGS];
     for (int k = 0; k < s->operand_count; k++)
         view_copy(&args[k], eval_view(ev, s, k));
-    struct view *out = find_storage(ev, s, 0, UINT32_MAX);
+    struct view *out = find_storage(ev, s, 0, UINT64_MAX);
     if (!out || eval_is_dry_run(ev))
         return out != NULL;
     if (out->rank == 0) {

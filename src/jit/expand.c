@@ -3,59 +3,7 @@
  * (elementwise_float.def, elementwise_integer.def, convert.c, compare.c); a unit test compares the
  * bits.
  */
-#include "jit/jit_priv.h"
-
-#include <math.h>
-
-/* ---- shorthands: instructions of the type of an expansion ---- */
-
-struct expansion {
-    struct jit_builder *b;
-    enum dtype type;
-    enum lane_type lane;
-};
-
-static int emit1(struct expansion *e, enum lane_op op, int x)
-{
-    return lane_emit(e->b, op, e->lane, x, 0, 0);
-}
-
-static int emit2(struct expansion *e, enum lane_op op, int x, int y)
-{
-    return lane_emit(e->b, op, e->lane, x, y, 0);
-}
-
-static int blend(struct expansion *e, int mask, int x, int y)
-{
-    return lane_emit(e->b, LANE_BLEND, e->lane, mask, x, y);
-}
-
-static int bits(struct expansion *e, uint64_t v) { return lane_constant(e->b, e->lane, v); }
-
-static bool is_wide(const struct expansion *e) { return lane_is_wide(e->lane); }
-static unsigned width(const struct expansion *e) { return is_wide(e) ? 64 : 32; }
-static uint64_t sign_bit(const struct expansion *e) { return (uint64_t)1 << (width(e) - 1); }
-
-static uint64_t bits_of_float(enum lane_type t, double v)
-{
-    float narrow = (float)v;
-    uint32_t low;
-    uint64_t all;
-    memcpy(&low, &narrow, sizeof low);
-    memcpy(&all, &v, sizeof all);
-    return t == LANE_F64 ? all : low;
-}
-
-static int number(struct expansion *e, double v) { return bits(e, bits_of_float(e->lane, v)); }
-
-static enum lane_type integer_lane(enum lane_type t)
-{
-    return lane_is_wide(t) ? LANE_I64 : LANE_I32;
-}
-
-/* Lanes of integers of fewer bits hold them sign- or zero-extended; those of bf16 and f16, as f32.
- */
-static bool is_narrow(enum dtype t) { return dtype_bytes(t) < 4; }
+#include "jit/expand.h"
 
 /* ---- rounding to narrow types ---- */
 
@@ -94,11 +42,6 @@ static int rounded_to(struct jit_builder *b, enum dtype t, int x)
 }
 
 /* ---- masks ---- */
-
-static int all_set(struct jit_builder *b, enum lane_type t)
-{
-    return lane_constant(b, integer_lane(t), UINT64_MAX);
-}
 
 static int mask_not(struct jit_builder *b, int mask)
 {
@@ -154,12 +97,6 @@ static int is_finite(struct expansion *e, int x)
 
 /* ---- integers ---- */
 
-static int sign_fill(struct expansion *e, int x)
-{
-    return is_wide(e) ? emit2(e, LANE_GT, bits(e, 0), x)
-                      : lane_shift(e->b, LANE_SAR, e->lane, x, 31);
-}
-
 static int integer_abs(struct expansion *e, int x)
 {
     if (dtype_is_unsigned(e->type))
@@ -195,24 +132,6 @@ static int integer_min(struct expansion *e, int x, int y)
     return blend(e, integer_greater(e, x, y), y, x);
 }
 
-static int shift_logical(struct expansion *e, int x, int y)
-{
-    if (is_narrow(e->type) && dtype_is_signed(e->type))
-        x = emit2(e, LANE_AND, x, bits(e, ((uint64_t)1 << dtype_bits(e->type)) - 1));
-    return emit2(e, LANE_SHR_BY, x, y);
-}
-
-static int product(struct expansion *e, int x, int y)
-{
-    if (!is_wide(e))
-        return emit2(e, LANE_MUL, x, y);
-    int crossed =
-        emit2(e, LANE_ADD, emit2(e, LANE_MUL_U32, lane_shift(e->b, LANE_SHR, e->lane, x, 32), y),
-              emit2(e, LANE_MUL_U32, x, lane_shift(e->b, LANE_SHR, e->lane, y, 32)));
-    return emit2(e, LANE_ADD, emit2(e, LANE_MUL_U32, x, y),
-                 lane_shift(e->b, LANE_SHL, e->lane, crossed, 32));
-}
-
 static int shift_arithmetic(struct expansion *e, int x, int y)
 {
     if (is_narrow(e->type) && dtype_is_unsigned(e->type)) /* the sign bit is that of the type */
@@ -226,59 +145,40 @@ static int shift_arithmetic(struct expansion *e, int x, int y)
     return emit2(e, LANE_XOR, emit2(e, LANE_SHR_BY, emit2(e, LANE_XOR, x, fill), count), fill);
 }
 
-/* The f64 of a 32-bit integer, exact. */
-static int f64_of(struct expansion *e, int x)
+/* 64 bits are divided faster by an instruction of the processor, except by constants. */
+static bool has_kernel(const struct expansion *e, int y) { return is_wide(e) && y >= 0; }
+
+/* The bits of the type, zero-extended. */
+static int bits_of_type(struct expansion *e, int x)
 {
-    struct jit_builder *b = e->b;
-    if (e->type != DT_U32)
-        return lane_emit(b, LANE_F64_OF_I32, LANE_F64, x, 0, 0);
-    x = emit2(e, LANE_XOR, x, bits(e, sign_bit(e)));
-    return lane_emit(b, LANE_ADD, LANE_F64, lane_emit(b, LANE_F64_OF_I32, LANE_F64, x, 0, 0),
-                     lane_constant(b, LANE_F64, bits_of_float(LANE_F64, 0x1p31)), 0);
+    return is_narrow(e->type) && dtype_is_signed(e->type)
+               ? emit2(e, LANE_AND, x, bits(e, ((uint64_t)1 << dtype_bits(e->type)) - 1))
+               : x;
 }
 
-/* The 32-bit integer part of an f64 in its range. */
-static int integer_of(struct expansion *e, int q)
+/* x + (x >> n), each masked. */
+static int add_halves(struct expansion *e, int x, unsigned n, uint64_t mask)
 {
-    struct jit_builder *b = e->b;
-    if (dtype_is_signed(e->type))
-        return lane_emit(b, LANE_I32_OF_F64, LANE_I32, q, 0, 0);
-    q = lane_emit(b, LANE_SUB, LANE_F64, lane_emit(b, LANE_TRUNC, LANE_F64, q, 0, 0),
-                  lane_constant(b, LANE_F64, bits_of_float(LANE_F64, 0x1p31)), 0);
-    return emit2(e, LANE_XOR, lane_emit(b, LANE_I32_OF_F64, LANE_I32, q, 0, 0),
-                 bits(e, sign_bit(e)));
+    const int m = bits(e, mask), high = lane_shift(e->b, LANE_SHR, e->lane, x, n);
+    return emit2(e, LANE_ADD, emit2(e, LANE_AND, x, m), emit2(e, LANE_AND, high, m));
 }
 
-static int divide_f64(struct expansion *e, int x, int y)
+static int count_ones(struct expansion *e, int x)
 {
-    return integer_of(e, lane_emit(e->b, LANE_DIV, LANE_F64, f64_of(e, x), f64_of(e, y), 0));
+    x = add_halves(e, x, 1, 0x5555555555555555);
+    x = add_halves(e, x, 2, 0x3333333333333333);
+    x = add_halves(e, x, 4, 0x0f0f0f0f0f0f0f0f);
+    x = add_halves(e, x, 8, 0x00ff00ff00ff00ff);
+    x = add_halves(e, x, 16, 0x0000ffff0000ffff);
+    return is_wide(e) ? add_halves(e, x, 32, UINT32_MAX) : x;
 }
 
-static int divide_f32(struct expansion *e, int x, int y)
+static int count_leading_zeros(struct expansion *e, int x)
 {
-    struct expansion f = {e->b, DT_F32, LANE_F32};
-    int q = emit2(&f, LANE_DIV, emit1(&f, LANE_F32_OF_I32, x), emit1(&f, LANE_F32_OF_I32, y));
-    return emit1(e, LANE_I32_OF_F32, q);
-}
-
-/* x / 0 is all ones. No quotient is rounded up to the next integer: of 32 bits in f64, of 16 in
- * f32.
- */
-static int quotient(struct expansion *e, int x, int y)
-{
-    int zero = emit2(e, LANE_EQ, y, bits(e, 0)), all = all_set(e->b, e->lane),
-        special = blend(e, zero, all, emit2(e, LANE_SUB, bits(e, 0), x)), replaced = zero;
-    if (dtype_is_signed(e->type))
-        replaced = emit2(e, LANE_OR, zero, emit2(e, LANE_EQ, y, all));
-    int by = blend(e, replaced, bits(e, 1), y);
-    return blend(e, replaced, special,
-                 is_narrow(e->type) ? divide_f32(e, x, by) : divide_f64(e, x, by));
-}
-
-static int remainder_of(struct expansion *e, int x, int y)
-{
-    int r = emit2(e, LANE_SUB, x, emit2(e, LANE_MUL, quotient(e, x, y), y));
-    return blend(e, emit2(e, LANE_EQ, y, bits(e, 0)), x, r);
+    x = bits_of_type(e, x);
+    for (unsigned n = 1; n < width(e); n *= 2)
+        x = emit2(e, LANE_OR, x, lane_shift(e->b, LANE_SHR, e->lane, x, n));
+    return emit2(e, LANE_SUB, bits(e, dtype_bits(e->type)), count_ones(e, x));
 }
 
 /* ---- tables of operations ---- */
@@ -321,18 +221,21 @@ ROW(float_rsqrt, 1, emit2(e, LANE_DIV, number(e, 1), emit1(e, LANE_SQRT, x[0])))
 ROW(float_signum, 1, float_sign(e, x[0]))
 ROW(float_sqrt, 1, emit1(e, LANE_SQRT, x[0]))
 ROW(integer_absolute, 1, integer_abs(e, x[0]))
+ROW(integer_ones, 1, count_ones(e, bits_of_type(e, x[0])))
+ROW(integer_zeros, 1, count_leading_zeros(e, x[0]))
 ROW(integer_clamp, 3, integer_min(e, integer_max(e, x[0], x[1]), x[2]))
-ROW(integer_divide, 2, is_wide(e) ? LANE_NONE : quotient(e, x[0], x[1]))
+ROW(integer_divide, 2, has_kernel(e, x[1]) ? LANE_NONE : expand_quotient(e, x[0], x[1]))
 ROW(integer_maximum, 2, integer_max(e, x[0], x[1]))
 ROW(integer_minimum, 2, integer_min(e, x[0], x[1]))
 ROW(integer_multiply, 2, product(e, x[0], x[1]))
 ROW(integer_negate, 1, emit2(e, LANE_SUB, bits(e, 0), x[0]))
 ROW(integer_not, 1, emit2(e, LANE_XOR, x[0], all_set(e->b, e->lane)))
-ROW(integer_remainder, 2, is_wide(e) ? LANE_NONE : remainder_of(e, x[0], x[1]))
+ROW(integer_remainder, 2, has_kernel(e, x[1]) ? LANE_NONE : expand_remainder(e, x[0], x[1]))
 ROW(integer_shift_left, 2, emit2(e, LANE_SHL_BY, x[0], x[1]))
 ROW(integer_shift_arithmetic, 2, shift_arithmetic(e, x[0], x[1]))
-ROW(integer_shift_logical, 2, shift_logical(e, x[0], x[1]))
+ROW(integer_shift_logical, 2, emit2(e, LANE_SHR_BY, bits_of_type(e, x[0]), x[1]))
 ROW(integer_signum, 1, integer_sign(e, x[0]))
+ROW(pred_clamp, 3, emit2(e, LANE_AND, emit2(e, LANE_OR, x[0], x[1]), x[2]))
 ROW(pred_not, 1, mask_not(e->b, x[0]))
 #undef ROW
 
@@ -363,6 +266,7 @@ static const struct row integer_rows[] = {
     {"add", 2, do_add, true},
     {"and", 2, do_and},
     {"clamp", 3, integer_clamp},
+    {"count-leading-zeros", 1, integer_zeros},
     {"divide", 2, integer_divide, true},
     {"maximum", 2, integer_maximum},
     {"minimum", 2, integer_minimum},
@@ -370,6 +274,7 @@ static const struct row integer_rows[] = {
     {"negate", 1, integer_negate, true},
     {"not", 1, integer_not, true},
     {"or", 2, do_or},
+    {"popcnt", 1, integer_ones},
     {"remainder", 2, integer_remainder},
     {"shift-left", 2, integer_shift_left, true},
     {"shift-right-arithmetic", 2, integer_shift_arithmetic, true},
@@ -379,8 +284,9 @@ static const struct row integer_rows[] = {
     {"xor", 2, do_xor},
 };
 static const struct row pred_rows[] = {
-    {"add", 2, do_or},       {"and", 2, do_and},   {"maximum", 2, do_or}, {"minimum", 2, do_and},
-    {"multiply", 2, do_and}, {"not", 1, pred_not}, {"or", 2, do_or},      {"xor", 2, do_xor},
+    {"add", 2, do_or},     {"and", 2, do_and},     {"clamp", 3, pred_clamp},
+    {"maximum", 2, do_or}, {"minimum", 2, do_and}, {"multiply", 2, do_and},
+    {"not", 1, pred_not},  {"or", 2, do_or},       {"xor", 2, do_xor},
 };
 
 static const struct row *find_row(const struct row *rows, size_t count, const char *opcode,
@@ -549,10 +455,37 @@ static int f32_of_u32(struct expansion *to, struct expansion *from, int x)
                  emit1(to, LANE_F32_OF_I32, low));
 }
 
+/* An integer of 64 bits as f64, by its halves, which are exact beside a power of two. With `odd` it
+ * is rounded to odd, so that it can be rounded again, to f32. */
+static int f64_of_wide(struct expansion *to, struct expansion *from, int x, bool odd)
+{
+    struct expansion f = {to->b, DT_F64, LANE_F64};
+    const bool is_signed = dtype_is_signed(from->type);
+    int high = is_signed ? emit2(from, LANE_XOR, x, bits(from, sign_bit(from))) : x;
+    high =
+        emit2(from, LANE_OR, lane_shift(to->b, LANE_SHR, LANE_I64, high, 32), number(&f, 0x1p84));
+    high = emit2(&f, LANE_SUB, high, number(&f, 0x1p84 + 0x1p52 + (is_signed ? 0x1p63 : 0)));
+    const int low = emit2(from, LANE_OR, emit2(from, LANE_AND, x, bits(from, UINT32_MAX)),
+                          number(&f, 0x1p52)),
+              sum = emit2(&f, LANE_ADD, high, low);
+    if (!odd)
+        return sum;
+    const int error = emit2(&f, LANE_SUB, low, emit2(&f, LANE_SUB, sum, high)),
+              zero = bits(from, 0), one = bits(from, 1);
+    int change = emit2(from, LANE_GT, zero, emit2(from, LANE_XOR, sum, error));
+    change = emit2(from, LANE_AND, emit2(from, LANE_OR, change, one),
+                   emit2(&f, LANE_NE, error, number(&f, 0)));
+    return emit2(
+        from, LANE_ADD, sum,
+        emit2(from, LANE_AND, change, emit2(from, LANE_EQ, emit2(from, LANE_AND, sum, one), zero)));
+}
+
 static int integer_to_float(struct expansion *to, struct expansion *from, int x)
 {
-    if (is_wide(from))
-        return LANE_NONE;
+    if (is_wide(from)) {
+        x = f64_of_wide(to, from, x, !is_wide(to));
+        return is_wide(to) ? x : emit1(to, LANE_F32_OF_F64, x);
+    }
     if (is_wide(to))
         return f64_of(from, x);
     if (from->type == DT_U32)
@@ -569,21 +502,52 @@ static int integer_to_integer(struct expansion *to, struct expansion *from, int 
     return emit1(to, dtype_is_signed(from->type) ? LANE_I64_OF_I32 : LANE_I64_OF_U32, x);
 }
 
+/* The integer part of an f64, modulo 2^64. */
+static int wide_part(struct expansion *to, int x)
+{
+    struct expansion f = {to->b, DT_F64, LANE_F64};
+    const int unit = number(&f, 0x1p52), fill = emit2(to, LANE_GT, bits(to, 0), x),
+              size = emit1(&f, LANE_TRUNC, float_abs(&f, x));
+    int high = emit1(&f, LANE_TRUNC, emit2(&f, LANE_MUL, size, number(&f, 0x1p-32)));
+    int low = emit2(&f, LANE_SUB, size, emit2(&f, LANE_MUL, high, number(&f, 0x1p32)));
+    high = emit2(to, LANE_XOR, emit2(&f, LANE_ADD, high, unit), unit);
+    low = emit2(to, LANE_XOR, emit2(&f, LANE_ADD, low, unit), unit);
+    x = emit2(to, LANE_OR, lane_shift(to->b, LANE_SHL, LANE_I64, high, 32), low);
+    return emit2(to, LANE_SUB, emit2(to, LANE_XOR, x, fill), fill);
+}
+
+/* The integer part of a float in the range of the type. */
+static int integer_part(struct expansion *to, struct expansion *from, int x)
+{
+    const enum lane_op op = is_wide(from) ? LANE_I32_OF_F64 : LANE_I32_OF_F32;
+    if (is_wide(to))
+        return wide_part(to, x);
+    if (to->type != DT_U32)
+        return emit1(to, op, x);
+    const int half = number(from, 0x1p31), large = emit2(from, LANE_LE, half, x);
+    x = emit1(to, op, emit2(from, LANE_SUB, x, emit2(from, LANE_AND, large, half)));
+    return emit2(to, LANE_XOR, x,
+                 emit2(to, LANE_AND, mask_as(to->b, large, LANE_I32), bits(to, sign_bit(to))));
+}
+
 /* Rounded towards zero and clamped; NaN gives 0. */
 static int float_to_integer(struct expansion *to, struct expansion *from, int x)
 {
-    bool is_signed = dtype_is_signed(to->type);
-    int value_bits = (int)dtype_bits(to->type) - is_signed;
-    if (is_wide(to) || value_bits == 32)
-        return LANE_NONE;
-    uint64_t end = (uint64_t)1 << value_bits;
-    int low = emit2(from, LANE_LE, x, number(from, is_signed ? -(double)end : 0)),
-        high = emit2(from, LANE_LE, number(from, (double)end), x),
-        nan = emit2(from, LANE_UNORDERED, x, x),
-        r = emit1(to, is_wide(from) ? LANE_I32_OF_F64 : LANE_I32_OF_F32, x);
-    r = blend(to, mask_as(to->b, low, LANE_I32), bits(to, is_signed ? 0 - end : 0), r);
-    r = blend(to, mask_as(to->b, high, LANE_I32), bits(to, end - 1), r);
-    return blend(to, mask_as(to->b, nan, LANE_I32), bits(to, 0), r);
+    const bool is_signed = dtype_is_signed(to->type);
+    const int value_bits = (int)dtype_bits(to->type) - is_signed;
+    const double end = ldexp(1, value_bits);
+    struct expansion f = {to->b, DT_F64, LANE_F64};
+    if (is_wide(to) && !is_wide(from)) {
+        x = emit1(&f, LANE_F64_OF_F32, x);
+        from = &f;
+    }
+    const uint64_t most = UINT64_MAX >> (64 - value_bits);
+    int low = emit2(from, LANE_LE, x, number(from, is_signed ? -end : 0)),
+        high = emit2(from, LANE_LE, number(from, end), x), nan = emit2(from, LANE_UNORDERED, x, x),
+        r = integer_part(to, from, x);
+    r = blend(to, mask_as(to->b, low, to->lane), bits(to, is_signed ? ~most : 0), r);
+    r = blend(to, mask_as(to->b, high, to->lane), bits(to, most), r);
+    return blend(to, mask_as(to->b, nan, to->lane), bits(to, 0), r);
 }
 
 static int float_to_float(struct expansion *to, struct expansion *from, int x)
@@ -610,8 +574,6 @@ int jit_convert(struct jit_builder *b, enum dtype t, int x)
     /* a 32-bit integer would be rounded to f32, then to the narrow type: as the kernels do */
     lanes = to_float ? (from_float ? float_to_float : integer_to_float)(&to, &from, lanes)
                      : (from_float ? float_to_integer : integer_to_integer)(&to, &from, lanes);
-    if (lanes == LANE_NONE)
-        return JIT_NONE;
     bool exact =
         from_float != to_float ? !to_float : to_float && dtype_bytes(from.type) < 4 && t == DT_F32;
     return jit_value_new(b, t, exact ? lanes : rounded_to(b, t, lanes));
@@ -633,8 +595,8 @@ int jit_constant(struct jit_builder *b, enum dtype t, const void *at)
         return JIT_NONE;
     memcpy(&v, at, dtype_bytes(t));
     if (t == DT_F16)
-        return JIT_NONE;
-    if (t == DT_PRED)
+        v = bits_of_float(LANE_F32, (double)f16_to_f32((uint16_t)v));
+    else if (t == DT_PRED)
         v = v ? UINT64_MAX : 0;
     else if (t == DT_BF16)
         v <<= 16;

@@ -1,8 +1,9 @@
 /*
  * Private to jit.
  *
- *   expand.c      operations on elements as lane instructions
+ *   expand*.c     operations on elements as lane instructions
  *   build.c       the list of lane instructions
+ *   merge.c       removes instructions that are equal to others or not used
  *   allocate.c    assigns registers to values
  *   x86.c         encodings of machine instructions
  *   x86_select.c  lane instructions as machine instructions
@@ -106,6 +107,11 @@ int lane_constant(struct jit_builder *b, enum lane_type t, uint64_t bits);
 bool lane_of_dtype(enum dtype t, enum lane_type *out);
 enum lane_type lane_type_of(const struct jit_builder *b, int lanes);
 int jit_value_new(struct jit_builder *b, enum dtype t, int lanes);
+
+/* ---- merge.c ---- */
+
+/* For functions on tiles. */
+void lane_merge(struct jit_builder *b);
 
 /* ---- allocate.c ---- */
 

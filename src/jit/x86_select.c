@@ -372,6 +372,20 @@ static bool is_commutative(const struct lane_inst *i)
     }
 }
 
+/* Products of the even and of the odd lanes, whose high halves are combined. */
+static void select_high_product(const struct x86_selection *s, const struct lane_inst *i, int out)
+{
+    const bool wide = is_wide_vector(s, LANE_I32);
+    const int x = x86_in_register(s, i->args[0], THIRD_SPARE), odd = FIRST_SPARE,
+              even = SECOND_SPARE;
+    const struct x86_operand by = operand_of(s, i->args[1]);
+    x86_vector(s->code, X86_PSRLQ, wide, odd, 0, x86_register(x), 32);
+    x86_vector(s->code, X86_PMULUDQ, wide, odd, odd, by, 0);
+    x86_vector(s->code, X86_PMULUDQ, wide, even, x, by, 0);
+    x86_vector(s->code, X86_PSRLQ, wide, even, 0, x86_register(even), 32);
+    x86_vector(s->code, X86_PBLENDD, wide, out, even, x86_register(odd), 0xaa);
+}
+
 static void select_by_table(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
     const struct choice *choice = &vector_choices[i->op];
@@ -467,6 +481,7 @@ void x86_select(const struct x86_selection *s, int number)
         x86_vector(s->code, X86_PANDN, is_wide_vector(s, (enum lane_type)i->type), out,
                    x86_in_register(s, i->args[1], FIRST_SPARE), operand_of(s, i->args[0]), 0);
         break;
+    case LANE_MUL_HIGH: select_high_product(s, i, out); break;
     case LANE_SET: out = select_move(s, i->args[0], r); break;
     default:
         if (!select_conversion(s, i, out))

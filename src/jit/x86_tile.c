@@ -51,6 +51,7 @@ static void put_function(struct x86_selection *s)
 
 jit_tile_fn *jit_tile_function(struct jit_builder *b, struct jit_memory *m)
 {
+    lane_merge(b);
     struct x86_code c = {{0}, {0}};
     struct x86_selection s = {.code = &c, .b = b, .a = allocate_registers(b)};
     put_function(&s);

@@ -25,7 +25,7 @@ enum {
 /* Access modes: how the elements of a view get to the ops. */
 enum access_mode {
     ACCESS_IN_PLACE,
-    ACCESS_SINGLE,    /* one element of each row */
+    ACCESS_SINGLE,    /* one element, of each row or of all */
     ACCESS_REPEATED,  /* the view repeats itself: its elements are in its tile, from the first on */
     ACCESS_IN_PIECES, /* each op reads the contiguous runs of a block in place, one after another */
     ACCESS_COPIED,
@@ -328,7 +328,7 @@ static enum access_mode choose_access_mode(struct loop *l, int k, bool of_rows)
     if (of_rows)
         return v->rank == 1 && fused_view_run(v) > 1 ? ACCESS_ROWS_IN_PLACE : ACCESS_ROWS_COPIED;
     if (period == 1)
-        return ACCESS_REPEATED;
+        return l->f->untiled[k] ? ACCESS_SINGLE : ACCESS_REPEATED;
     if (is_contiguous(l, v))
         return ACCESS_IN_PLACE;
     if (is_consecutive(s) && period <= KERN_TILE && v->rank > 1 && v->strides[0] == 0)

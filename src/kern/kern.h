@@ -98,8 +98,9 @@ const struct kern_tiles *kern_tiles(void);
  * tiles, then results.
  */
 enum {
-    KERN_FUSED_VIEWS = 16,
-    KERN_FUSED_OPS = 128,
+    KERN_FUSED_VIEWS = 48,
+    KERN_FUSED_ARRAYS = 16, /* views of more than one element */
+    KERN_FUSED_OPS = 192,
     KERN_FUSED_REDUCERS = 8,
     KERN_FUSED_RESULTS = 8
 };
@@ -156,7 +157,7 @@ struct kern_fused_result {
     size_t width;
     /* bit set of the views that it may overwrite, if they have its dims and no other result
      * overwrites them */
-    uint32_t over;
+    uint64_t over;
 };
 struct kern_fused {
     int view_count, op_count, tile_count, result_count, reducer_count;
@@ -165,6 +166,7 @@ struct kern_fused {
     const int64_t *dims;     /* in logical order; none of them 1 */
     const bool *reduced;     /* by dimension: a column */
     const bool *single;      /* by view: `of_row` reads one element per row; NULL: of none */
+    const bool *untiled;     /* by view: repeats one element, which only machine code reads */
     /* elements depend on reductions of their row, so a row is processed op by op */
     bool whole_rows;
     size_t width; /* bytes of the widest element in a tile */

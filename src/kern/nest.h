@@ -66,7 +66,7 @@ union kern_element {
 
 /* ---- nest.c: loops over views of equal dims ---- */
 
-enum { NEST_MAX_VIEWS = 1 + KERN_FUSED_VIEWS };
+enum { NEST_MAX_VIEWS = 13 };
 
 /* A loop nest over `count` pointers that advance together; row-major. */
 struct nest {

@@ -293,10 +293,20 @@ static bool plan_norm(struct build *b, const struct inst *i, struct leaves *out)
     return true;
 }
 
-/* A computation on scalars runs faster as scalar code than as steps. */
+static bool all_constant(const struct build *b, const struct inst *i)
+{
+    bool all = true;
+    for (int k = 0; k < i->operand_count; k++)
+        for (int j = 0; j < b->env[i->operands[k]->index].count; j++)
+            all &= b->env[i->operands[k]->index].at[j] < 0;
+    return all;
+}
+
+/* A computation on scalars runs faster as scalar code than as steps, unless it can be folded. */
 static bool plan_call(struct build *b, const struct inst *i, struct leaves *out)
 {
-    if (inline_is_profitable(b->pl, i, plan_called(i)) && !find_scalar(b->pl, i))
+    if (inline_is_profitable(b->pl, i, plan_called(i)) &&
+        (all_constant(b, i) || !find_scalar(b->pl, i)))
         return inline_call(b, i, plan_called(i), out);
     return plan_step(b, i, out);
 }

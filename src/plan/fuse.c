@@ -152,21 +152,30 @@ static enum fuse_role role_of(const struct step *s)
 
 /* ---- groups ---- */
 
-static bool add_leaf(struct fuse_group *g, int value)
+static bool is_array(const struct fusing *z, int value)
 {
-    int at = fuse_find_leaf(g, value);
-    if (at == KERN_FUSED_VIEWS)
+    const struct view *v = &z->pl->p->constants[value < 0 ? ~value : 0];
+    return value < 0 ? dims_elements(v->rank, v->dims) > 1 : z->shapes[value]->rank > 0;
+}
+
+static bool add_leaf(const struct fusing *z, struct fuse_group *g, int value)
+{
+    const int at = fuse_find_leaf(g, value);
+    if (at < g->leaf_count)
+        return true;
+    const bool array = is_array(z, value);
+    if (at == KERN_FUSED_VIEWS || (array && g->array_count == KERN_FUSED_ARRAYS))
         return false;
-    g->leaves[at] = value;
-    g->leaf_count += at == g->leaf_count;
+    g->leaves[g->leaf_count++] = value;
+    g->array_count += array;
     return true;
 }
 
-static bool add_leaves(struct fuse_group *g, const struct step *s)
+static bool add_leaves(const struct fusing *z, struct fuse_group *g, const struct step *s)
 {
     bool ok = true;
     for (int k = 0; k < s->operand_count && ok; k++)
-        ok = add_leaf(g, s->operands[k]);
+        ok = add_leaf(z, g, s->operands[k]);
     return ok;
 }
 
@@ -268,12 +277,14 @@ static bool add_step(struct fusing *z, struct fuse_group *g, int k, int root)
     if (g->steps == FUSE_MAX_STEPS || s->hoist != z->f->steps[root].hoist ||
         !may_move(z, k, root) || !fits(z, g, s, role))
         return false;
-    if (at < g->leaf_count)
+    if (at < g->leaf_count) {
         g->leaves[at] = g->leaves[--g->leaf_count];
+        g->array_count -= is_array(z, s->results[0]);
+    }
     g->at[g->steps++] = k;
     g->work += role == FUSE_APPLY || role == FUSE_REDUCE;
     g->reducers += role == FUSE_REDUCE;
-    return g->reducers <= KERN_FUSED_REDUCERS && add_leaves(g, s);
+    return g->reducers <= KERN_FUSED_REDUCERS && add_leaves(z, g, s);
 }
 
 static bool join(struct fusing *z, int k, int root)
@@ -390,7 +401,7 @@ static void start_group(struct fusing *z, int k)
     take_rows(z, g, &r);
     z->root[k] = k;
     z->groups[k] = g;
-    add_leaves(g, s);
+    add_leaves(z, g, s);
 }
 
 static bool may_start(const struct fusing *z, int k)
@@ -574,9 +585,9 @@ static struct fuse_leaf leaf_of(const struct fusing *z, const struct fuse_group 
     int64_t dims[VIEW_MAX_RANK];
     if (value >= 0)
         return (struct fuse_leaf){z->shapes[value]->dtype, squeeze(z->shapes[value], dims),
-                                  repeats(z, g, value)};
+                                  repeats(z, g, value), NULL};
     const struct view *v = &z->pl->p->constants[~value];
-    struct fuse_leaf leaf = {v->dtype, 0, false};
+    struct fuse_leaf leaf = {v->dtype, 0, false, v->data};
     for (int d = 0; d < v->rank; d++)
         leaf.rank += v->dims[d] != 1;
     return leaf;

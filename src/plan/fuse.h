@@ -17,7 +17,7 @@ enum fuse_role {
 };
 
 enum {
-    FUSE_MAX_STEPS = 48 /* with two ops for most steps this stays below KERN_FUSED_OPS */
+    FUSE_MAX_STEPS = 80 /* with two ops for most steps this stays below KERN_FUSED_OPS */
 };
 
 /* Steps that are replaced by the last of them. */
@@ -28,8 +28,9 @@ struct fuse_group {
     int rank, row_rank;        /* as in struct kern_fused */
     const int64_t *dims;       /* without those of size 1 */
     const bool *reduced;
-    int leaf_count;
-    int leaves[KERN_FUSED_VIEWS]; /* distinct values from outside */
+    int leaf_count, array_count;
+    /* distinct values from outside, `array_count` of them of more than one element */
+    int leaves[KERN_FUSED_VIEWS];
     int out_count;
     int outs[KERN_FUSED_RESULTS]; /* steps whose values are also read outside, last first */
 };
@@ -63,8 +64,9 @@ struct fuse_op {
 
 struct fuse_leaf {
     enum dtype type;
-    int rank;     /* without dimensions of size 1 */
-    bool repeats; /* it repeats one element along each row of elements */
+    int rank;             /* without dimensions of size 1 */
+    bool repeats;         /* it repeats one element along each row of elements */
+    const char *constant; /* its elements if it is a constant, else NULL */
 };
 
 /* Lowers ops to those of a kern_fused, whose op_count, ops and tile_count it sets: consecutive

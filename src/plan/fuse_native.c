@@ -25,7 +25,8 @@ struct lowering {
     int leaf_count, op_count;
     const struct fuse_leaf *leaves;
     const bool *fixed;
-    bool single[MAX_VALUES]; /* by value: blocks of one row read one element of it */
+    bool single[MAX_VALUES];        /* by value: blocks of one row read one element of it */
+    bool untiled[KERN_FUSED_VIEWS]; /* by leaf: one element, which only machine code reads */
     const struct fuse_op *ops;
     int order[KERN_FUSED_OPS];      /* ops, by stage */
     int stages[KERN_FUSED_OPS];     /* even: machine code */
@@ -37,10 +38,19 @@ struct lowering {
 
 /* ---- stages: ops that are machine code, and others, in turn ---- */
 
+/* The element that a leaf repeats, if it is known: part of the code of operations. */
+static const char *immediate(const struct lowering *z, int value)
+{
+    return value < z->leaf_count && z->fixed[value] ? z->leaves[value].constant : NULL;
+}
+
 static bool is_native(struct lowering *z, const struct fuse_op *op)
 {
+    const char *constants[KERN_MAX_ARGS];
+    for (int k = 0; k < op->arg_count; k++)
+        constants[k] = immediate(z, op->args[k]);
     return op->kind == KERN_FUSED_APPLY && !op->rows && !op->invariant && op->by_row == 0 &&
-           plan_lanes(&z->pl->scratch, &op->meaning) > 0;
+           plan_lanes(&z->pl->scratch, &op->meaning, constants) > 0;
 }
 
 static void set_stages(struct lowering *z)
@@ -113,7 +123,7 @@ static void find_values(struct lowering *z, int number)
             int by = op->args[j] - z->leaf_count;
             if (l->count == 1)
                 l->args[l->arg_count++] = op->args[j];
-            else if (by < 0 || z->lowered_by[by] != number)
+            else if (by < 0 ? !immediate(z, op->args[j]) : z->lowered_by[by] != number)
                 add_value(l->args, &l->arg_count, op->args[j]);
         }
         if (l->count == 1 || op->result >= 0 || is_read_elsewhere(z, z->order[k]))
@@ -158,11 +168,19 @@ static enum dtype type_of(const struct lowering *z, int value)
     return by < 0 ? z->leaves[value].type : z->ops[by].meaning.to;
 }
 
+static void add_immediates(const struct lowering *z, struct jit_builder *b, int *values)
+{
+    for (int v = 0; v < z->leaf_count; v++)
+        if (immediate(z, v))
+            values[v] = jit_constant(b, z->leaves[v].type, immediate(z, v));
+}
+
 /* NULL: out of memory for code. */
 static kern_native_fn *compile_ops(struct lowering *z, const struct lowered *l, bool of_row)
 {
     int values[MAX_VALUES];
     struct jit_builder *b = jit_builder_new(&z->pl->scratch);
+    add_immediates(z, b, values);
     for (int k = 0; k < l->arg_count; k++) {
         const int v = l->args[k];
         values[v] = jit_load(b, k, type_of(z, v), z->fixed[v] || (of_row && z->single[v]));
@@ -255,12 +273,22 @@ static void find_buffers(const struct lowering *z, struct kern_fused_result *res
         if (z->ops[k].result < 0)
             continue;
         struct kern_fused_result *r = &results[z->ops[k].result];
-        r->over = (1u << z->leaf_count) - 1;
+        r->over = ((uint64_t)1 << z->leaf_count) - 1;
         for (int later = z->lowered_by[k] + 1; later < z->lowered_count; later++)
             for (int j = 0; j < z->lowered[later].arg_count; j++)
                 if (z->lowered[later].args[j] < z->leaf_count)
-                    r->over &= ~(1u << z->lowered[later].args[j]);
+                    r->over &= ~((uint64_t)1 << z->lowered[later].args[j]);
     }
+}
+
+static void find_untiled(struct lowering *z)
+{
+    for (int v = 0; v < z->leaf_count; v++)
+        z->untiled[v] = z->fixed[v];
+    for (int k = 0; k < z->lowered_count; k++)
+        for (int j = 0; j < z->lowered[k].arg_count; j++)
+            if (!z->lowered[k].native && z->lowered[k].args[j] < z->leaf_count)
+                z->untiled[z->lowered[k].args[j]] = false;
 }
 
 /* ---- results ---- */
@@ -352,6 +380,8 @@ void fuse_lower(struct planner *pl, int leaf_count, const struct fuse_leaf *leav
     out->tile_count = choose_tiles(z);
     out->single = any_single(z) ? ARENA_DUP(&pl->p->arena, z->single, leaf_count) : NULL;
     find_buffers(z, results);
+    find_untiled(z);
+    out->untiled = ARENA_DUP(&pl->p->arena, z->untiled, leaf_count);
     struct kern_fused_op *lowered =
         ARENA_ARRAY(&pl->p->arena, struct kern_fused_op, z->lowered_count);
     for (int k = 0; k < z->lowered_count; k++)

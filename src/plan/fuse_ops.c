@@ -546,6 +546,7 @@ bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse
                                  .lane_rank = kern_fused_lanes(g->rank, g->dims, g->reduced),
                                  .whole_rows = m->whole_rows,
                                  .single = fused->single,
+                                 .untiled = fused->untiled,
                                  .width = m->width,
                                  .cost = cost_of(m),
                                  .results = ARENA_DUP(keep, results, g->out_count)};

@@ -32,14 +32,16 @@ int plan_expand(struct jit_builder *b, const struct tile_meaning *m, const int *
     return v == JIT_NONE || m->round == DT_INVALID ? v : jit_round(b, m->round, v);
 }
 
-int plan_lanes(struct arena *scratch, const struct tile_meaning *m)
+int plan_lanes(struct arena *scratch, const struct tile_meaning *m, const char *const *constants)
 {
     struct arena_mark mark = arena_mark(scratch);
     struct jit_builder *b = jit_builder_new(scratch);
     int args[KERN_MAX_ARGS], count = m->kind == TILE_INST ? m->inst->operand_count : 1;
     bool ok = m->kind != TILE_KERNEL_ONLY;
     for (int k = 0; k < count && ok; k++) {
-        args[k] = jit_load(b, k, plan_operand_type(m, k), false);
+        const enum dtype t = plan_operand_type(m, k);
+        args[k] =
+            constants && constants[k] ? jit_constant(b, t, constants[k]) : jit_load(b, k, t, false);
         ok = args[k] != JIT_NONE;
     }
     ok = ok && plan_expand(b, m, args, count) != JIT_NONE;

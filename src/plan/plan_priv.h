@@ -75,8 +75,9 @@ struct planner {
 };
 /* native.c: the operation of a tile kernel as lane instructions. Returns the value, or JIT_NONE. */
 int plan_expand(struct jit_builder *b, const struct tile_meaning *m, const int *args, int count);
-/* How many elements lane instructions can compute at once; 0: there are none for the operation. */
-int plan_lanes(struct arena *scratch, const struct tile_meaning *m);
+/* How many elements lane instructions can compute at once; 0: there are none for the operation.
+ * `constants`: by operand, its single element if that is known, else NULL; NULL: none is. */
+int plan_lanes(struct arena *scratch, const struct tile_meaning *m, const char *const *constants);
 enum dtype plan_operand_type(const struct tile_meaning *m, int operand);
 /* plan.c: memory for machine code, or NULL. */
 struct jit_memory *plan_code(struct planner *pl);

@@ -141,7 +141,7 @@ static bool translate_element(struct translation *t, const struct scalar_op *op,
 
 static bool translate_apply(struct translation *t, struct scalar_op *op)
 {
-    if (op->count <= SCALAR_FEW && plan_lanes(&t->pl->scratch, &op->meaning) > 0) {
+    if (op->count <= SCALAR_FEW && plan_lanes(&t->pl->scratch, &op->meaning, NULL) > 0) {
         for (int k = 0; k < op->count; k++)
             if (!translate_element(t, op, k))
                 return false;

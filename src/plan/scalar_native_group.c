@@ -89,7 +89,7 @@ static int type_lanes(struct arena *scratch, enum dtype t)
     if (t == DT_F16)
         return 0;
     const struct tile_meaning convert = {TILE_CONVERT, NULL, t, t, DT_INVALID};
-    return plan_lanes(scratch, &convert);
+    return plan_lanes(scratch, &convert, NULL);
 }
 
 /* The operation as a member, of *n elements; the number of lanes that it allows, 0: it is none. */
@@ -98,7 +98,7 @@ static int as_member(const struct translation *t, const struct scalar_op *op, st
 {
     struct arena *scratch = &t->pl->scratch;
     switch ((enum scalar_kind)op->kind) {
-    case SCALAR_APPLY: return as_apply(t, op, m, n) ? plan_lanes(scratch, m->meaning) : 0;
+    case SCALAR_APPLY: return as_apply(t, op, m, n) ? plan_lanes(scratch, m->meaning, NULL) : 0;
     case SCALAR_MOVE: return as_move(t, op, m, n) ? type_lanes(scratch, m->to) : 0;
     case SCALAR_COPY: return as_spread(t, op, m, n) ? type_lanes(scratch, m->to) : 0;
     default: return 0;

@@ -6,7 +6,7 @@
  * Only identities that hold for every bit pattern are used: for floats, x * 1 and x + 0 are not
  * always x (-0, signalling NaNs).
  */
-#include "plan/plan_priv.h"
+#include "plan/derive.h"
 
 enum { FOLD_ELEMENTS = 64 };
 
@@ -257,11 +257,41 @@ static bool fold(struct build *b, const struct inst *i, struct leaves x, struct 
     return true;
 }
 
+/* An operation on values that each repeat one constant element: the broadcast of one result. */
+static bool fold_element(struct build *b, const struct inst *i, struct leaves x, struct leaves *out)
+{
+    enum dtype type, result;
+    const void *args[KERN_MAX_ARGS];
+    if (i->shape->rank == 0 || x.count != i->operand_count || x.count > KERN_MAX_ARGS ||
+        (!op_is(i->opcode, OP_ELEMENTWISE) && i->opcode != OP_CONVERT))
+        return false;
+    kern_tile_fn *fn = plan_tile(b->pl, i, &type, &result);
+    for (int k = 0; k < x.count && fn; k++) {
+        const struct view *v = splat_of(b, x.at[k]);
+        if (!v || v->dtype != (i->opcode == OP_SELECT && k == 0 ? DT_PRED : type))
+            return false;
+        args[k] = v->data;
+    }
+    if (!fn || x.count == 0 || result != i->shape->dtype)
+        return false;
+    const struct shape *single = shape_array(build_arena(b), result, 0, NULL, NULL, NULL);
+    const struct literal l = {.shape = single, .data = arena_zalloc(build_arena(b), 16)};
+    fn(l.data, args, 1);
+    const int value = same_constant(b->pl, &l);
+    struct inst *repeat = derive_inst(b, i, OP_BROADCAST, i->shape, 1, &single);
+    derive_dimensions(b, repeat, 0, NULL);
+    if (!derive_step(b, repeat, &value, out))
+        return false;
+    simple_note(b, *out);
+    return true;
+}
+
 bool simple_find(struct build *b, const struct inst *i, struct leaves operands, struct leaves *out)
 {
     if (!plan_optimises(b->pl) || !shape_is_array(i->shape))
         return false;
-    bool named = find_name(b, i, operands, out), folded = !named && fold(b, i, operands, out);
+    bool named = find_name(b, i, operands, out),
+         folded = !named && (fold(b, i, operands, out) || fold_element(b, i, operands, out));
     b->pl->p->stats.simplified += named;
     b->pl->p->stats.folded += folded;
     return named || folded;

@@ -200,6 +200,7 @@ START_TEST(elementwise_operations)
                                           "and",
                                           "ceil",
                                           "clamp",
+                                          "count-leading-zeros",
                                           "divide",
                                           "floor",
                                           "imag",
@@ -210,6 +211,7 @@ START_TEST(elementwise_operations)
                                           "negate",
                                           "not",
                                           "or",
+                                          "popcnt",
                                           "real",
                                           "remainder",
                                           "round-nearest-afz",
@@ -227,6 +229,53 @@ START_TEST(elementwise_operations)
         for (size_t j = 0; j < COUNT_OF(types); j++)
             tried += compare_operation(opcodes[k], types[j]);
     ck_assert_int_gt(tried, 300);
+}
+END_TEST
+
+/* By one divisor, loaded or part of the code; dividends are near its multiples too. */
+static void compare_division(const char *opcode, enum dtype t, int64_t divisor, bool immediate)
+{
+    struct trial trial;
+    trial_begin(&trial, 2, (const enum dtype[]){t, t}, 0);
+    for (int i = 0; i < N; i++)
+        put_integer(t, trial.operands[1].bytes, i, (uint64_t)divisor);
+    for (int i = 0; i < N / 2; i++)
+        put_integer(t, trial.operands[0].bytes, i,
+                    (uint64_t)(i / 6) * (uint64_t)divisor + (uint64_t)(i % 3) - 1);
+    const int by = immediate ? jit_constant(trial.b, t, trial.operands[1].bytes) : trial.values[1];
+    const int v = jit_elementwise(trial.b, opcode, t, (const int[]){trial.values[0], by}, 2);
+    ck_assert_int_eq(v == JIT_NONE, dtype_bits(t) == 64 && !immediate);
+    if (v == JIT_NONE) {
+        jit_memory_free(trial.m);
+        arena_free(&trial.arena);
+        return;
+    }
+    trial_end(&trial, opcode, v, kern_tiles()->elementwise(opcode, t), t);
+}
+
+START_TEST(divisions)
+{
+    static const int64_t divisors[] = {0,         1,
+                                       -1,        2,
+                                       3,         -7,
+                                       10,        127,
+                                       128,       255,
+                                       -256,      32767,
+                                       65535,     65536,
+                                       1000003,   INT32_MAX,
+                                       INT32_MIN, UINT32_MAX,
+                                       1LL << 32, (1LL << 53) + 1,
+                                       1LL << 62, INT64_MAX - (1 << 14),
+                                       INT64_MAX, INT64_MAX - (1 << 14) + 1,
+                                       INT64_MIN, INT64_MIN + 1};
+    static const enum dtype integers[] = {DT_S8,  DT_U8,  DT_S16, DT_U16,
+                                          DT_S32, DT_U32, DT_S64, DT_U64};
+    for (size_t j = 0; j < COUNT_OF(integers); j++)
+        for (size_t k = 0; k < COUNT_OF(divisors); k++)
+            for (int immediate = 0; immediate < 2; immediate++) {
+                compare_division("divide", integers[j], divisors[k], immediate);
+                compare_division("remainder", integers[j], divisors[k], immediate);
+            }
 }
 END_TEST
 
@@ -262,7 +311,43 @@ START_TEST(conversions)
                       types[k]);
             tried++;
         }
-    ck_assert_int_gt(tried, 25);
+    ck_assert_int_eq(tried, COUNT_OF(types) * (COUNT_OF(types) - 1));
+}
+END_TEST
+
+static void compare_conversion(enum dtype to, enum dtype from, const void *numbers, size_t bytes)
+{
+    struct trial t;
+    trial_begin(&t, 1, &from, 0);
+    memcpy(t.operands[0].bytes, numbers, bytes);
+    const int v = jit_convert(t.b, to, t.values[0]);
+    trial_end(&t, dtype_spelling(from), v, kern_tiles()->convert(to, from), to);
+}
+
+/* Numbers at the ends of ranges, and those that would be rounded twice. */
+START_TEST(conversions_of_borders)
+{
+    static const uint64_t wide[] = {0x8000008000000001, 0x8000008000000000, 0x8000017fffffffff,
+                                    0x7fffffbfffffffff, 0x7fffffc000000000, 0x0020000010000001,
+                                    0x0020000010000000, 0xffffff7fffffffff, 0xfffffffffffffbff,
+                                    0xfffffffffffffc00, 1ull << 63,         (1ull << 53) + 1};
+    static const double doubles[] = {
+        0x1p31,       0x1p31 - 0.5, -0x1p31, -0x1p31 - 1,          0x1p32,
+        0x1p32 - 0.5, 0x1p63,       -0x1p63, 0x1.fffffffffffffp62, 0x1.fffffffffffffp63,
+        0x1p64,       0x1.8p52,     -0.5,    0x1.23456789p40};
+    float floats[COUNT_OF(doubles)];
+    for (size_t k = 0; k < COUNT_OF(doubles); k++)
+        floats[k] = (float)doubles[k];
+    for (size_t j = 0; j < COUNT_OF(types); j++)
+        if (types[j] != DT_S64 && types[j] != DT_U64) {
+            compare_conversion(types[j], DT_S64, wide, sizeof wide);
+            compare_conversion(types[j], DT_U64, wide, sizeof wide);
+        }
+    for (size_t j = 0; j < COUNT_OF(types); j++)
+        if (!dtype_is_float(types[j])) {
+            compare_conversion(types[j], DT_F64, doubles, sizeof doubles);
+            compare_conversion(types[j], DT_F32, floats, sizeof floats);
+        }
 }
 END_TEST
 
@@ -698,8 +783,10 @@ int main(void)
         return check_run(s);
     }
     tcase_add_test(t, elementwise_operations);
+    tcase_add_test(t, divisions);
     tcase_add_test(t, comparisons);
     tcase_add_test(t, conversions);
+    tcase_add_test(t, conversions_of_borders);
     tcase_add_test(t, selections);
     tcase_add_test(t, spilled_values);
     tcase_add_test(t, loops_branches_and_calls);

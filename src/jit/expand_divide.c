@@ -1,0 +1,120 @@
+/*
+ * expand_divide.c: quotients and remainders of integers as lane instructions. There is no vector
+ * division of integers: quotients are computed in floats, those by constants by a multiplication.
+ */
+#include "jit/expand.h"
+
+static bool is_constant(int lanes) { return lanes < 0; }
+static bool is_signed(const struct expansion *e) { return dtype_is_signed(e->type); }
+
+/* ---- in floats ---- */
+
+/* The integer part of an f64 in the range of the type. */
+static int integer_of(struct expansion *e, int q)
+{
+    struct expansion f = {e->b, DT_F64, LANE_F64};
+    if (is_signed(e))
+        return emit1(e, LANE_I32_OF_F64, q);
+    q = emit2(&f, LANE_SUB, emit1(&f, LANE_TRUNC, q), number(&f, 0x1p31));
+    return emit2(e, LANE_XOR, emit1(e, LANE_I32_OF_F64, q), bits(e, sign_bit(e)));
+}
+
+/* No quotient is rounded up to the next integer: of 32 bits in f64, of 16 in f32. */
+static int float_quotient(struct expansion *e, int x, int y)
+{
+    struct expansion f = {e->b, DT_F32, LANE_F32};
+    if (!is_narrow(e->type))
+        return integer_of(e, lane_emit(e->b, LANE_DIV, LANE_F64, f64_of(e, x), f64_of(e, y), 0));
+    x = emit2(&f, LANE_DIV, emit1(&f, LANE_F32_OF_I32, x), emit1(&f, LANE_F32_OF_I32, y));
+    return emit1(e, LANE_I32_OF_F32, x);
+}
+
+/* ---- by constants ---- */
+
+/* The high half of an unsigned product with a constant. */
+static int high_product(struct expansion *e, int x, uint64_t by)
+{
+    if (!is_wide(e))
+        return emit2(e, LANE_MUL_HIGH, x, bits(e, by));
+    const int x_high = lane_shift(e->b, LANE_SHR, e->lane, x, 32), low = bits(e, by),
+              high = bits(e, by >> 32);
+    int carry = lane_shift(e->b, LANE_SHR, e->lane, emit2(e, LANE_MUL_U32, x, low), 32);
+    const int crossed = emit2(e, LANE_ADD, emit2(e, LANE_MUL_U32, x_high, low), carry);
+    carry = emit2(e, LANE_ADD, emit2(e, LANE_MUL_U32, x, high),
+                  emit2(e, LANE_AND, crossed, bits(e, UINT32_MAX)));
+    x = emit2(e, LANE_ADD, emit2(e, LANE_MUL_U32, x_high, high),
+              lane_shift(e->b, LANE_SHR, e->lane, crossed, 32));
+    return emit2(e, LANE_ADD, x, lane_shift(e->b, LANE_SHR, e->lane, carry, 32));
+}
+
+/* x * 2^width / d, rounded up, for x < d. */
+static uint64_t scaled_ratio(const struct expansion *e, uint64_t x, uint64_t d)
+{
+    uint64_t q = 0;
+    for (unsigned k = 0; k < width(e); k++) {
+        const bool more = x >= d - x;
+        x = more ? x - (d - x) : 2 * x;
+        q = q << 1 | more;
+    }
+    return q + 1;
+}
+
+/* With 2^(n-1) < d < 2^n, x / d is the integer part of x * m / 2^(width+n-1), where m is
+ * 2^(width+n-1) / d, rounded up, if x <= 2^(width-1). Otherwise m needs one more bit. */
+static int divide_magnitude(struct expansion *e, int x, uint64_t d)
+{
+    const unsigned n = 64 - (unsigned)__builtin_clzll(d);
+    if ((d & (d - 1)) == 0)
+        return lane_shift(e->b, LANE_SHR, e->lane, x, n - 1);
+    if (is_signed(e) || is_narrow(e->type)) {
+        x = high_product(e, x, scaled_ratio(e, (uint64_t)1 << (n - 1), d));
+    } else {
+        const uint64_t rest = (n < 64 ? (uint64_t)1 << n : 0) - d;
+        const int part = high_product(e, x, scaled_ratio(e, rest, d));
+        x = lane_shift(e->b, LANE_SHR, e->lane, emit2(e, LANE_SUB, x, part), 1);
+        x = emit2(e, LANE_ADD, x, part);
+    }
+    return lane_shift(e->b, LANE_SHR, e->lane, x, n - 1);
+}
+
+static int with_sign(struct expansion *e, int x, int fill)
+{
+    return emit2(e, LANE_SUB, emit2(e, LANE_XOR, x, fill), fill);
+}
+
+static int constant_quotient(struct expansion *e, int x, int y)
+{
+    const uint64_t bits_of_y = e->b->constants[~y].bits,
+                   v = is_wide(e) ? bits_of_y : bits_of_y & UINT32_MAX;
+    if (v == 0)
+        return all_set(e->b, e->lane);
+    if (!is_signed(e))
+        return divide_magnitude(e, x, v);
+    const bool negative = v >> (width(e) - 1);
+    const uint64_t size = negative ? (0 - v) & (UINT64_MAX >> (64 - width(e))) : v;
+    int fill = sign_fill(e, x);
+    x = divide_magnitude(e, with_sign(e, x, fill), size);
+    if (negative)
+        fill = emit2(e, LANE_XOR, fill, all_set(e->b, e->lane));
+    return with_sign(e, x, fill);
+}
+
+/* ---- all ---- */
+
+int expand_quotient(struct expansion *e, int x, int y)
+{
+    if (is_constant(y))
+        return constant_quotient(e, x, y);
+    const int zero = emit2(e, LANE_EQ, y, bits(e, 0)), all = all_set(e->b, e->lane);
+    const int special = blend(e, zero, all, emit2(e, LANE_SUB, bits(e, 0), x));
+    const int replaced = is_signed(e) ? emit2(e, LANE_OR, zero, emit2(e, LANE_EQ, y, all)) : zero;
+    return blend(e, replaced, special, float_quotient(e, x, blend(e, replaced, bits(e, 1), y)));
+}
+
+int expand_remainder(struct expansion *e, int x, int y)
+{
+    if (is_constant(y) && e->b->constants[~y].bits == 0)
+        return x;
+    const int r = emit2(e, LANE_SUB, x, product(e, expand_quotient(e, x, y), y));
+    return is_constant(y) ? r : blend(e, emit2(e, LANE_EQ, y, bits(e, 0)), x, r);
+}
