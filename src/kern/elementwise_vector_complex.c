@@ -8,12 +8,14 @@
 
 enum { CHUNK = 256 };
 
-#define FINITE(x, y) ((vector_abs(x) < (double)INFINITY) & (vector_abs(y) < (double)INFINITY))
-#define ZERO(x, y) (((x) == 0) & ((y) == 0))
+/* Conditions are integers, combined without branches. */
+#define IS(condition) ((int)(condition))
+#define FINITE(x, y) (IS(vector_abs(x) < (double)INFINITY) & IS(vector_abs(y) < (double)INFINITY))
+#define NONZERO(x, y) (IS((x) != 0) | IS((y) != 0))
 /* Exponents whose powers do not leave the range of f32 by far, and angles of vector_circle. */
 #define IN_RANGE(exponent, angle)                                                                  \
-    ((vector_abs(exponent) <= 80) & (vector_abs(angle) <= (double)VECTOR_CIRCLE_LIMIT))
-#define MODERATE(x) (vector_abs(x) <= 64)
+    (IS(vector_abs(exponent) <= 80) & IS(vector_abs(angle) <= (double)VECTOR_CIRCLE_LIMIT))
+#define MODERATE(x) IS(vector_abs(x) <= 64)
 
 struct hyperbolic {
     double sinh, cosh;
