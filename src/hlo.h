@@ -116,10 +116,10 @@ void hlo_messages_no_memory(hlo_messages *m);
 /* ---- files and modules ---- */
 
 /* Reads PATH ("-": standard input) and, unless `strict`, splits it at `// -----` lines. The file
- * may be compressed by gzip, a bundle (hlo_write_bundle), or a directory of XLA dumps with one
- * module. NULL with a message if it cannot be read or has another format (StableHLO, protocol
- * buffer); the message then explains how to get HLO text. Free with hlo_file_free; modules and
- * messages may outlive the file. */
+ * may be text or a protocol buffer of XLA, either compressed by gzip, a bundle (hlo_write_bundle),
+ * or a directory of XLA dumps with one module. NULL with a message if it cannot be read or has
+ * another format (StableHLO); the message then explains how to get HLO text. Free with
+ * hlo_file_free; modules and messages may outlive the file. */
 hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m);
 /* The same for the module selected by PICK: its number in the file, from 1; or in a directory of
  * dumps, whose files are named module_0023.NAME.PHASE.txt, "23" or "NAME" for the module before
@@ -132,7 +132,11 @@ void hlo_file_free(hlo_file *f);
 /* Sets whether hlo_parse accepts only what XLA's parser accepts. The file is not split again. */
 void hlo_file_strict(hlo_file *f, bool strict);
 size_t hlo_file_count(const hlo_file *f); /* number of parts, one module each */
-/* The text of one part, not NUL-terminated, and the number of its first line. */
+/* Whether the file is a protocol buffer of XLA, from which text is made. */
+bool hlo_file_is_proto(const hlo_file *f);
+/* The text of one part, not NUL-terminated, and the number of its first line. That of a protocol
+ * buffer has the values of all constants, unless it would have 4 GiB or more, or the module is
+ * rejected; locations of messages do not refer to it. */
 const char *hlo_file_text(const hlo_file *f, size_t part, size_t *size, uint32_t *first_line);
 
 /* Parses one part. NULL with messages if it is rejected. Free with hlo_module_free. */

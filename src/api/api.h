@@ -19,6 +19,8 @@ struct hlo_file {
     struct file_bytes bytes;
     struct source *parts;
     size_t count;
+    struct proto_module *proto; /* the protocol buffer that the text was made from, or NULL */
+    hlo_text full; /* its module with all values, once hlo_file_text was called */
 };
 
 struct sink { /* messages about one source */

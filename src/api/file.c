@@ -7,6 +7,7 @@
  */
 #include "api/api.h"
 
+#include "proto/proto.h"
 #include "text/text.h"
 
 hlo_file *hlo_file_hold(hlo_file *f)
@@ -21,6 +22,8 @@ void hlo_file_free(hlo_file *f)
         return;
     for (size_t i = 0; i < f->count; i++)
         source_free(&f->parts[i]);
+    proto_free(f->proto);
+    hlo_text_free(&f->full);
     if (f->bytes.data)
         file_release(&f->bytes);
     arena_free(&f->arena);
@@ -113,10 +116,28 @@ hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, s
 size_t hlo_file_count(const hlo_file *f) { return f->count; }
 void hlo_file_strict(hlo_file *f, bool strict) { f->strict = strict; }
 
+bool hlo_file_is_proto(const hlo_file *f) { return f->proto != NULL; }
+
+/* Prints the module of a protocol buffer; leaves `full` empty on failure. */
+static void print_proto(hlo_file *f)
+{
+    hlo_messages *m = hlo_messages_new();
+    hlo_module *module = m ? hlo_parse(f, 0, m) : NULL;
+    if (module)
+        f->full = hlo_print(module, HLO_PRINT_EXACT);
+    if (f->full.size >= UINT32_MAX)
+        hlo_text_free(&f->full);
+    hlo_module_free(module);
+    hlo_messages_free(m);
+}
+
 const char *hlo_file_text(const hlo_file *f, size_t part, size_t *size, uint32_t *first_line)
 {
     const struct source *s = &f->parts[part];
-    *size = s->text.len;
+    if (f->proto && !f->full.data)
+        print_proto((hlo_file *)(uintptr_t)f);
+    const bool full = f->full.data != NULL;
+    *size = full ? f->full.size : s->text.len;
     *first_line = s->first_line ? s->first_line : 1;
-    return s->text.ptr;
+    return full ? f->full.data : s->text.ptr;
 }

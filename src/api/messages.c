@@ -165,7 +165,10 @@ static struct hlo_message message_of(struct sink *s, const struct diag *d)
                             .error = d->severity == SEV_ERROR,
                             .file = source->name.ptr,
                             .text = d->text.ptr};
-    if (span.begin || span.end) {
+    struct buf path = {0};
+    const bool structured = source_path(source, span, &path);
+    buf_free(&path);
+    if ((span.begin || span.end) && !structured) {
         struct place p = source_place(source, span.begin);
         m.line = p.line;
         m.column = p.column;

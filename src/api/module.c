@@ -4,6 +4,7 @@
 #include "api/api.h"
 
 #include "op/op.h"
+#include "proto/proto.h"
 #include "text/text.h"
 #include "verify/verify.h"
 
@@ -14,6 +15,10 @@ hlo_module *hlo_parse(const hlo_file *file, size_t part, hlo_messages *m)
     struct parse_options options = {.strict = f->strict};
     struct diags *ds = hlo_sink_of_part(m, f, part);
     struct module *module = text_parse_module(ds, &f->parts[part], &options);
+    if (module && f->proto && !proto_complete(ds, f->proto, module)) {
+        module_free(module);
+        module = NULL;
+    }
     if (!module)
         return NULL;
     hlo_module *out = heap_zalloc(1, sizeof *out);

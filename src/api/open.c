@@ -1,10 +1,12 @@
 /*
- * Public interface: opening files of modules: text, gzip, dump directories, bundles; and detection
- * of other formats.
+ * Public interface: opening files of modules: text, protocol buffers, gzip, dump directories,
+ * bundles; and detection of other formats.
  */
 #include "api/api.h"
 
+#include "base/mapped.h"
 #include "io/io.h"
+#include "proto/proto.h"
 
 #include <errno.h>
 
@@ -49,6 +51,52 @@ static hlo_file *open_bundle(const char *path, bool strict, hlo_messages *m)
     return f;
 }
 
+/* ---- protocol buffers ---- */
+
+/* The kind of protocol buffer in an opened file; *text: it is in text format. */
+static enum proto_kind kind_of(const hlo_file *f, bool *text)
+{
+    const struct str bytes = {f->bytes.data, f->bytes.size};
+    *text = false;
+    enum proto_kind kind = proto_kind_of(bytes);
+    if (kind != PROTO_NONE)
+        return kind;
+    kind = proto_kind_of_text(bytes);
+    *text = kind != PROTO_NONE;
+    return kind;
+}
+
+/* Translates a protocol buffer to the text of the file's only part. */
+static bool read_proto(hlo_file *f, const char *name, enum proto_kind kind, bool text,
+                       hlo_messages *m)
+{
+    const struct str bytes = {f->bytes.data, f->bytes.size};
+    const struct proto_input input = {bytes, kind, text, f->bytes.mapping != NULL};
+    struct diags *ds = hlo_sink_of_name(m, name, text ? bytes : STR(""));
+    if (kind == PROTO_LITERAL)
+        return DIAG_ERROR(ds, NO_SPAN, FILE_NOT_HLO, "a LiteralProto",
+                          "read a file that has a module");
+    f->proto = proto_read(ds, &input);
+    if (!f->proto)
+        return false;
+    f->parts = ARENA_NEW(&f->arena, struct source);
+    f->count = 1;
+    source_init(f->parts, arena_str(&f->arena, str_of(name)), proto_text(f->proto));
+    f->parts->paths = proto_paths(f->proto);
+    return true;
+}
+
+/* Maps a large binary file, whose values are then read without a copy of the file. */
+static bool map_proto(hlo_file *f, const char *path)
+{
+    if (!file_begins(path, STR("\n")) || !file_map(path, &f->bytes))
+        return false;
+    if (f->bytes.mapping && proto_kind_of((struct str){f->bytes.data, f->bytes.size}))
+        return true;
+    file_release(&f->bytes);
+    return false;
+}
+
 static hlo_file *open_file(const char *path, bool strict, hlo_messages *m)
 {
     if (file_begins(path, STR("PK\3\4")))
@@ -56,12 +104,18 @@ static hlo_file *open_file(const char *path, bool strict, hlo_messages *m)
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     hlo_file *f = hlo_file_new(strict);
     struct diags *ds = hlo_sink_of_name(m, name, STR(""));
-    if (!file_read(path, &f->bytes)) {
-        DIAG(ds, NO_SPAN, FILE_NOT_READ, file_problem(errno));
-    } else if (unpack(f, ds) && is_text(f, ds, path)) {
-        hlo_file_split(f, name, (struct str){f->bytes.data, f->bytes.size});
-        return f;
+    bool text, ok = true;
+    if (!map_proto(f, path) && !file_read(path, &f->bytes)) {
+        ok = DIAG_ERROR(ds, NO_SPAN, FILE_NOT_READ, file_problem(errno));
+    } else if ((ok = unpack(f, ds))) {
+        const enum proto_kind kind = kind_of(f, &text);
+        if (kind != PROTO_NONE)
+            ok = read_proto(f, name, kind, text, m);
+        else if ((ok = is_text(f, ds, path)))
+            hlo_file_split(f, name, (struct str){f->bytes.data, f->bytes.size});
     }
+    if (ok)
+        return f;
     hlo_file_free(f);
     return NULL;
 }

@@ -24,14 +24,14 @@ static struct str leading_comments(struct str text)
     return (struct str){text.ptr, keep};
 }
 
-/* Abridged text is printed abridged; --in-place never drops values. */
-static enum hlo_print_style style_of(const struct options *o, struct str text)
+/* Abridged text is printed abridged; --in-place never drops values. A protocol buffer has them. */
+static enum hlo_print_style style_of(const struct options *o, const hlo_file *f, struct str text)
 {
     if (o->given[OPT_SHORT])
         return HLO_PRINT_SHORT;
     if (o->given[OPT_STRIP_METADATA])
         return HLO_PRINT_BARE;
-    bool abridged = memmem(text.ptr, text.len, "{...}", 5) != NULL;
+    bool abridged = !hlo_file_is_proto(f) && memmem(text.ptr, text.len, "{...}", 5) != NULL;
     return abridged && !o->given[OPT_IN_PLACE] && !o->given[OPT_DIFF] ? HLO_PRINT_ABRIDGED
                                                                       : HLO_PRINT_FULL;
 }
@@ -44,14 +44,15 @@ static bool format_parts(const struct options *o, const hlo_file *f, hlo_message
         hlo_module *module = hlo_parse(f, part, m);
         if (!module)
             return false;
-        struct str text;
+        struct str text = STR("");
         uint32_t first_line;
-        text.ptr = hlo_file_text(f, part, &text.len, &first_line);
+        if (!hlo_file_is_proto(f))
+            text.ptr = hlo_file_text(f, part, &text.len, &first_line);
         if (part > 0)
             buf_puts(out, "// -----\n");
         if (comments)
             buf_str(out, leading_comments(text));
-        hlo_text canonical = hlo_print(module, style_of(o, text));
+        hlo_text canonical = hlo_print(module, style_of(o, f, text));
         buf_bytes(out, canonical.data, canonical.size);
         if (canonical.size > 0 && canonical.data[canonical.size - 1] != '\n')
             buf_putc(out, '\n');
@@ -95,6 +96,10 @@ static int format_file(const struct options *o, const char *path, hlo_messages *
     hlo_file *f = open_file(o, path, m);
     if (!f)
         return HLO_USAGE;
+    if (back && hlo_file_is_proto(f)) {
+        hlo_file_free(f);
+        return usage_error(o, "'%s' is not text", path);
+    }
     struct buf out = {0};
     int status = HLO_OK;
     if (!format_parts(o, f, m, back, &out))

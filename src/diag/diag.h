@@ -32,7 +32,24 @@ struct source {
     size_t piece_count;
     struct source *origins;
     size_t origin_count;
-    uint64_t generation; /* generation, as of an arena */
+    /* If the text was made from a structured file, messages refer to the parts of that. */
+    const struct source_paths *paths; /* NULL: none */
+    struct str path;                  /* the part that messages without a span are about */
+    uint64_t generation;              /* generation, as of an arena */
+};
+/* Which part of a structured file a text was made from. A part is a field of another part. */
+struct source_paths {
+    struct path_node {
+        const char *field;
+        int64_t index; /* in a list; -1: no list */
+        size_t parent; /* SIZE_MAX: none */
+        uint32_t begin;
+    } * nodes;
+    struct path_mark { /* from `begin` on, the text belongs to this node; SIZE_MAX: to none */
+        uint32_t begin;
+        size_t node;
+    } * marks;
+    size_t node_count, mark_count;
 };
 struct source_piece {
     uint32_t begin;        /* offset in the text */
@@ -50,6 +67,10 @@ void source_free(struct source *s); /* frees the line maps only */
 /* Maps a span to the text that it was assembled from: returns that source and changes the span to
  * refer to it. The span becomes NO_SPAN if it is in generated text. */
 struct source *source_origin(struct source *s, struct span *span);
+/* Writes a node with its parents: `computations[3].instructions[17].shape`. */
+void source_paths_write(const struct source_paths *p, size_t node, struct buf *out);
+/* Writes the part of a structured file that a span belongs to; false if there is none. */
+bool source_path(const struct source *s, struct span span, struct buf *out);
 /* The line and column of an offset. */
 struct place source_place(struct source *s, uint32_t offset);
 /* Without its line end; empty past the last line. */

@@ -8,6 +8,8 @@
  *     p = f32[] parameter(0)
  *     ^
  *   help: did you mean 'add'?
+ *
+ * Of text that was made from a structured file, `model.pb:computations[0].instructions[1].opcode:`.
  */
 #include "diag/diag.h"
 
@@ -168,6 +170,22 @@ static struct spot spot_of(struct diags *ds, struct span span)
     return s;
 }
 
+/* `FILE:LINE:COLUMN:`, or the part of a structured file instead of line and column. */
+static void put_place(struct pen *p, const struct spot *at)
+{
+    struct buf path = {0};
+    put_clean(p, at->source->name, false);
+    buf_putc(p->out, ':');
+    if (source_path(at->source, at->span, &path)) {
+        put_clean(p, buf_view(&path), false);
+        buf_putc(p->out, ':');
+    } else if (at->known) {
+        const struct place place = source_place(at->source, at->span.begin);
+        buf_printf(p->out, "%u:%u:", place.line, place.column);
+    }
+    buf_free(&path);
+}
+
 static void put_head(struct pen *p, struct diags *ds, struct span span, const char *kind,
                      enum ink ink, struct str text)
 {
@@ -176,13 +194,7 @@ static void put_head(struct pen *p, struct diags *ds, struct span span, const ch
     if (!at.source)
         buf_puts(p->out, "hlo:");
     else
-        put_clean(p, at.source->name, false);
-    if (at.known) {
-        struct place place = source_place(at.source, at.span.begin);
-        buf_printf(p->out, ":%u:%u:", place.line, place.column);
-    } else if (at.source) {
-        buf_putc(p->out, ':');
-    }
+        put_place(p, &at);
     put_plain(p);
     buf_putc(p->out, ' ');
     put_color(p, ink);
@@ -256,8 +268,10 @@ void diags_draw(struct buf *out, struct diags *ds, const struct palette *colors)
 static void put_json_place(struct buf *out, struct diags *ds, struct span span)
 {
     struct place begin = {0, 0}, end = {0, 0};
+    struct buf path = {0};
     const struct spot at = spot_of(ds, span);
-    if (at.known) {
+    const bool structured = at.source && source_path(at.source, at.span, &path);
+    if (at.known && !structured) {
         begin = source_place(at.source, at.span.begin);
         end = source_place(at.source, at.span.end > at.span.begin ? at.span.end : at.span.begin);
     }
@@ -266,6 +280,9 @@ static void put_json_place(struct buf *out, struct diags *ds, struct span span)
     buf_json_count(out, "column", begin.column);
     buf_json_count(out, "end_line", end.line);
     buf_json_count(out, "end_column", end.column);
+    if (structured)
+        buf_json_text(out, "path", buf_view(&path));
+    buf_free(&path);
 }
 
 static void put_json(struct buf *out, struct diags *ds, const struct diag *d)

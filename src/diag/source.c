@@ -1,6 +1,6 @@
 /*
  * source.c: line maps: the line and column of a byte offset, the text of a line, the origin of a
- * span.
+ * span, the part of a structured file.
  */
 #include "diag/diag.h"
 
@@ -65,6 +65,46 @@ struct source *source_origin(struct source *s, struct span *span)
         span->end = 1;
     return p->origin;
 }
+
+/* ---- structured files ---- */
+
+void source_paths_write(const struct source_paths *p, size_t node, struct buf *out)
+{
+    enum { DEEPEST = 128 };
+    size_t chain[DEEPEST], depth = 0;
+    for (; node != SIZE_MAX && depth < DEEPEST; node = p->nodes[node].parent)
+        chain[depth++] = node;
+    for (size_t k = depth; k-- > 0;) {
+        const struct path_node *n = &p->nodes[chain[k]];
+        buf_puts(out, k + 1 < depth ? "." : "");
+        buf_puts(out, n->field);
+        if (n->index >= 0)
+            buf_printf(out, "[%" PRId64 "]", n->index);
+    }
+}
+
+bool source_path(const struct source *s, struct span span, struct buf *out)
+{
+    const struct source_paths *p = s->paths;
+    if (span.begin == 0 && span.end == 0) {
+        buf_str(out, s->path);
+        return s->path.len > 0;
+    }
+    size_t low = 0, high = p ? p->mark_count : 0;
+    while (low < high) { /* the marks before `low` begin at or before the span */
+        const size_t middle = low + (high - low) / 2;
+        if (p->marks[middle].begin <= span.begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || p->marks[low - 1].node == SIZE_MAX)
+        return false;
+    source_paths_write(p, p->marks[low - 1].node, out);
+    return true;
+}
+
+/* ---- lines ---- */
 
 static const char *next_newline(const char *p, const char *end)
 {

@@ -70,10 +70,13 @@ static void note_dump(struct dumps *d, const char *file)
     struct dump dump = {.file = s};
     if (str_ends(rest, STR(".gz")))
         rest.len -= 3;
-    if (report_of(rest) || !str_starts(rest, STR("module_")) ||
-        !(str_ends(rest, STR(".txt")) || str_ends(rest, STR(".hlo"))))
+    static const char *const ends[] = {".txt", ".hlo", ".hlo.pb"};
+    size_t end = 0;
+    while (end < COUNT_OF(ends) && !str_ends(rest, str_of(ends[end])))
+        end++;
+    if (report_of(rest) || !str_starts(rest, STR("module_")) || end == COUNT_OF(ends))
         return;
-    rest = after((struct str){rest.ptr, rest.len - 4}, 7);
+    rest = after((struct str){rest.ptr, rest.len - strlen(ends[end])}, strlen("module_"));
     struct str number = before(rest, '.');
     rest = after(rest, number.len + 1);
     dump.name = before(rest, '.');
@@ -87,6 +90,32 @@ static int by_file(const void *a, const void *b)
     return str_cmp(((const struct dump *)a)->file, ((const struct dump *)b)->file);
 }
 
+/* Whether another file has the same dump as text, which has attributes that protocol buffers lack.
+ */
+static bool is_repeated(const struct dumps *d, size_t k)
+{
+    const struct dump *dump = &d->at[k];
+    if (!contains(dump->file, ".hlo.pb"))
+        return false;
+    for (size_t i = 0; i < d->count; i++)
+        if (i != k && d->at[i].number == dump->number && str_eq(d->at[i].name, dump->name) &&
+            str_eq(d->at[i].phase, dump->phase) && !contains(d->at[i].file, ".hlo.pb"))
+            return true;
+    return false;
+}
+
+static void drop_repeated(struct dumps *d)
+{
+    bool *repeated = ARENA_ARRAY(d->a, bool, d->count);
+    size_t kept = 0;
+    for (size_t k = 0; k < d->count; k++)
+        repeated[k] = is_repeated(d, k);
+    for (size_t k = 0; k < d->count; k++)
+        if (!repeated[k])
+            d->at[kept++] = d->at[k];
+    d->count = kept;
+}
+
 static bool read_directory(struct dumps *d, const char *directory)
 {
     const char **files;
@@ -95,6 +124,7 @@ static bool read_directory(struct dumps *d, const char *directory)
         return false;
     for (size_t k = 0; k < count; k++)
         note_dump(d, files[k]);
+    drop_repeated(d);
     if (d->count > 1)
         qsort(d->at, d->count, sizeof *d->at, by_file);
     return true;
@@ -291,9 +321,9 @@ const char *io_not_hlo(const char *path, struct str text, const char **advice)
         return "MLIR bytecode (StableHLO)";
     *advice = DUMP_TEXT;
     if (is_proto(text))
-        return str_ends(name, STR(".onnx")) ? NULL : "a protocol buffer (HloProto or snapshot)";
-    if (begins(s, "hlo_module {") || begins(s, "hlo {"))
-        return "a text-format protocol buffer (HloProto)";
+        return str_ends(name, STR(".onnx"))
+                   ? NULL
+                   : "a protocol buffer that has no module or is truncated";
     if (begins(s, "; ModuleID"))
         return "LLVM IR";
     *advice = "read the file that ends in before_optimizations.txt or after_optimizations.txt";

@@ -329,6 +329,10 @@ struct computation {
     int index; /* in module->computations */
     int inst_count;
     struct inst **insts; /* in order of creation */
+    /* The order in which module_order visits the instructions, as indices of `insts`, for the first
+     * `visit_count` ones; NULL, or if there are more: the order of creation. */
+    const int *visit_order;
+    int visit_count;
     struct inst *root;
     int param_count;        /* parameters so far, until the computation is finished */
     struct inst **params;   /* by number */

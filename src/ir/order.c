@@ -98,6 +98,12 @@ struct module_walk {
     int count;
 };
 
+static const struct inst *visited_inst(const struct computation *c, int k)
+{
+    const bool ordered = c->visit_order && c->visit_count == c->inst_count;
+    return c->insts[ordered ? c->visit_order[k] : k];
+}
+
 /* Fills w->callees and returns their number. */
 static int find_callees(struct module_walk *w, const struct inst *i)
 {
@@ -131,7 +137,7 @@ static void drain(struct module_walk *w)
     while (w->depth) {
         struct level *top = &w->stack[w->depth - 1];
         if (top->next < top->c->inst_count) {
-            push_callees(w, top->c->insts[top->next++]);
+            push_callees(w, visited_inst(top->c, top->next++));
             continue;
         }
         w->order[w->count++] = top->c;
@@ -200,7 +206,7 @@ struct computation **module_order(struct arena *a, const struct module *m, int *
             continue;
         w.visited[k] = true;
         for (int i = 0; i < c->inst_count; i++) {
-            push_callees(&w, c->insts[i]);
+            push_callees(&w, visited_inst(c, i));
             drain(&w);
         }
         w.order[w.count++] = c;

@@ -72,7 +72,7 @@ bool onnx_read_value(const char *path, const struct onnx_type *type, struct onnx
     if (!file_read(path, &file))
         return onnx_error(m, path, "cannot read file: %s", file_problem(errno));
     ProtobufCMessage *message =
-        wire_unpack(descriptor_of(type->kind), (struct str){file.data, file.size}, path, m);
+        onnx_unpack(descriptor_of(type->kind), (struct str){file.data, file.size}, path, m);
     bool ok = false;
     if (message) {
         ok = read_message(message, path, type, out, m) &&

@@ -1,5 +1,5 @@
 /*
- * Shared by the files that use protobuf-c: safe unpacking of messages, and conversion of tensors to
+ * Shared by the files that use protobuf-c: unpacking of messages, and conversion of tensors to
  * literals.
  */
 #ifndef HLO_ONNX_PROTOBUF_H
@@ -7,14 +7,11 @@
 
 #include "onnx/onnx.h"
 #include "onnx/onnx.pb-c.h"
+#include "wire/wire.h"
 
-/* ---- wire.c ---- */
-
-/* Unpacks the protobuf message in `bytes`; NULL with an error. Files that nest too deeply, or whose
- * message would take many times their size in memory, are rejected first. Free with wire_free. */
-ProtobufCMessage *wire_unpack(const ProtobufCMessageDescriptor *d, struct str bytes,
+/* Unpacks a protobuf message with wire_unpack; NULL with an error. Free with wire_free. */
+ProtobufCMessage *onnx_unpack(const ProtobufCMessageDescriptor *d, struct str bytes,
                               const char *path, hlo_messages *m);
-void wire_free(ProtobufCMessage *message);
 
 /* ---- tensor.c ---- */
 

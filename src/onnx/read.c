@@ -283,11 +283,26 @@ static bool read_model(struct reader *r, const Onnx__ModelProto *from)
     return read_graph(r, from->graph, &model->graph);
 }
 
+ProtobufCMessage *onnx_unpack(const ProtobufCMessageDescriptor *d, struct str bytes,
+                              const char *path, hlo_messages *m)
+{
+    struct arena scratch;
+    arena_init(&scratch);
+    struct wire_scan scan = {.arena = &scratch};
+    ProtobufCMessage *message = wire_unpack(&scan, d, bytes);
+    if (!message && scan.at != SIZE_MAX)
+        onnx_error(m, path, "malformed ONNX file: %s at byte %zu", scan.why, scan.at);
+    else if (!message)
+        onnx_error(m, path, "malformed ONNX file: %s", scan.why);
+    arena_free(&scratch);
+    return message;
+}
+
 bool onnx_built_in(void) { return true; }
 
 struct onnx_model *onnx_read(const char *path, struct str file, hlo_messages *m)
 {
-    ProtobufCMessage *message = wire_unpack(&onnx__model_proto__descriptor, file, path, m);
+    ProtobufCMessage *message = onnx_unpack(&onnx__model_proto__descriptor, file, path, m);
     struct onnx_model *model = message ? heap_zalloc(1, sizeof *model) : NULL;
     struct reader r = {model, path, m};
     if (model) {

@@ -155,19 +155,26 @@ static bool load_inputs(struct session *s, hlo_messages *m)
     return ok;
 }
 
+static bool take_text(struct session *s, const hlo_file *f, size_t part, const char *name,
+                      const hlo_module *module)
+{
+    size_t size;
+    uint32_t line;
+    const char *text = hlo_file_text(f, part, &size, &line);
+    hlo_messages *ignored = hlo_messages_new();
+    const bool ok = take_cut(s, name, (struct str){text, size}, line, module, ignored);
+    hlo_messages_free(ignored);
+    return ok;
+}
+
 static int load_part(struct session *s, const hlo_file *f, size_t part, const char *name)
 {
     hlo_messages *m = hlo_messages_new();
     hlo_module *module = hlo_parse(f, part, m);
     bool ok = module && hlo_verify(module, m);
     if (ok) {
-        size_t size;
-        uint32_t line;
-        const char *text = hlo_file_text(f, part, &size, &line);
-        hlo_messages *first = hlo_messages_new();
-        ok = take_cut(s, name, (struct str){text, size}, line, module, first) ||
+        ok = (!hlo_file_is_proto(f) && take_text(s, f, part, name, module)) ||
              take_printed(s, name, module, m);
-        hlo_messages_free(first);
         ok = ok && load_inputs(s, m);
     }
     if (ok)

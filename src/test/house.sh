@@ -27,6 +27,7 @@ report() {
 allowed() {
     case $1 in
     base) echo base ;;
+    wire) echo base wire ;;
     diag | type | op) echo "base $1" ;;
     jit) echo base type jit ;;
     kern) echo base type kern ;;
@@ -42,13 +43,14 @@ allowed() {
     world) echo base diag type op jit kern ir plan eval world ;;
     io) echo base diag type op jit kern ir text plan eval world io ;;
     look) echo base diag type op ir text io look ;;
-    api) echo base diag type op jit kern ir text verify edit plan why eval world io look api ;;
+    proto) echo base wire diag type op ir text proto ;;
+    api) echo base diag type op jit kern ir text verify edit plan why eval world io look proto api ;;
     repl) echo base text/token.h repl ;;
-    onnx) echo base onnx ;;
+    onnx) echo base wire onnx ;;
     cli) echo base repl cli ;;
     esac
 }
-problems=$(for component in base diag type op jit kern ir infer lower text verify edit plan why eval world io look api onnx repl cli; do
+problems=$(for component in base wire diag type op jit kern ir infer lower text verify edit plan why eval world io look proto api onnx repl cli; do
     [ -d src/$component ] || continue
     ok=" $(allowed $component) "
     grep -rHnE '^#include "' src/$component --include='*.c' --include='*.h' --include='*.inc' --include='*.def' |
@@ -69,7 +71,7 @@ report "components include only lower layers" "$problems"
 problems=$(grep -rlE '#include <(cblas|lapacke|fftw3|sleef)' src --include='*.[ch]' | grep -v '^src/kern/'
     grep -rl '#include <histedit' src --include='*.[ch]' | grep -v '^src/repl/'
     grep -rl '#include <mpi.h' src --include='*.[ch]' | grep -v '^src/world/mpi.c'
-    grep -rl '#include <protobuf-c' src --include='*.[ch]' | grep -v '^src/onnx/')
+    grep -rl '#include <protobuf-c' src --include='*.[ch]' | grep -v '^src/wire/')
 report "headers of libraries are included in one component only" "$problems"
 
 problems=$(for f in src/test/test_*.c; do

@@ -10,7 +10,7 @@
 #   # stdout: a line             all such lines are its complete standard output, if there are any
 #   # stderr: some words         the end of a line of its standard error; with a final `...`, any part of a line;
 #                                `# stderr: -`: standard error is empty
-#   # needs: onnx                skipped if the program was built without it
+#   # needs: onnx                skipped if the program was built without it; or `proto`
 #
 # It runs in an empty directory, with the program in $HLO, the directory of the transcript in $HERE, this directory in $TOOLS, and
 # the library of src/test/custom_calls.c in $LIB. It does not sleep, but waits for conditions by $TOOLS/await.sh or
@@ -26,6 +26,7 @@ export HLO HERE LIB TOOLS XDG_CONFIG_HOME
 unset HLO_COLORS NO_COLOR CLICOLOR_FORCE FORCE_COLOR CI TERM HLO_OPTIONS HLO_PAGER PAGER
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
+without_proto=$(echo 'name: "m"' | $HLO verify - 2>&1 | grep 'built without protocol buffers')
 n=0
 bad=0
 
@@ -65,6 +66,10 @@ for script in $scripts; do
     HERE=$(dirname "$script")
     if [ "$(field "$script" needs)" = onnx ] && $HLO import /dev/null 2>&1 | grep -q 'built without ONNX'; then
         echo "ok $n - ${script#"$data"/} # SKIP built without ONNX"
+        continue
+    fi
+    if [ "$(field "$script" needs)" = proto ] && [ -n "$without_proto" ]; then
+        echo "ok $n - ${script#"$data"/} # SKIP built without protocol buffers"
         continue
     fi
     rm -rf "$scratch/work"

@@ -1,0 +1,885 @@
+/*
+ * attribute.c: attributes of instructions, by their ids: those that op.def lists for the opcode,
+ * then those of all opcodes.
+ */
+#include "proto/proto_priv.h"
+
+#include "text/text.h"
+
+typedef struct reader reader;
+
+/* ---- attributes that are a field ---- */
+
+enum field_kind { INT, INT32, BOOL, INTS, TEXT, DATA };
+
+/* An attribute that is a field of the instruction. `always`: it is written even if it is zero or
+ * empty, which may be its value. */
+static const struct plain {
+    uint8_t id, kind;
+    bool always;
+    const char *field;
+    size_t offset, count_offset;
+} plain[] = {
+#define PLAIN(id, kind, always, field)                                                             \
+    {                                                                                              \
+        A_##id, kind, always, #field, offsetof(inst_proto, field), 0                               \
+    }
+#define LIST(id, always, field)                                                                    \
+    {                                                                                              \
+        A_##id, INTS, always, #field, offsetof(inst_proto, field), offsetof(inst_proto, n_##field) \
+    }
+    PLAIN(ASYNC_EXECUTION_THREAD, TEXT, false, async_execution_thread),
+    PLAIN(CONSTRAIN_LAYOUT, BOOL, false, constrain_layout),
+    PLAIN(CUSTOM_CALL_HAS_SIDE_EFFECT, BOOL, false, custom_call_has_side_effect),
+    PLAIN(CUSTOM_CALL_TARGET, TEXT, true, custom_call_target),
+    PLAIN(DELTA, INT, true, delta),
+    LIST(DYNAMIC_SLICE_SIZES, true, dynamic_slice_sizes),
+    PLAIN(EXPONENT_BITS, INT32, true, exponent_bits),
+    PLAIN(FEATURE_INDEX, INT, true, feature_index),
+    LIST(FFT_LENGTH, true, fft_length),
+    PLAIN(HAS_DYNAMIC_ROOT, BOOL, false, has_dynamic_root),
+    PLAIN(INDEX, INT, true, tuple_index),
+    PLAIN(INDICES_ARE_SORTED, BOOL, false, indices_are_sorted),
+    PLAIN(INFEED_CONFIG, DATA, false, infeed_config),
+    PLAIN(IS_COMPOSITE, BOOL, false, is_composite),
+    PLAIN(IS_HOST_TRANSFER, BOOL, false, is_host_transfer),
+    PLAIN(IS_REVERSE, BOOL, false, is_reverse),
+    PLAIN(IS_STABLE, BOOL, false, is_stable),
+    PLAIN(K, INT, true, k),
+    PLAIN(LARGEST, BOOL, true, largest),
+    PLAIN(MANTISSA_BITS, INT32, true, mantissa_bits),
+    PLAIN(NUM_CARRIES, INT, true, num_carries),
+    PLAIN(OUTFEED_CONFIG, DATA, false, outfeed_config),
+    LIST(SLICE_SIZES, true, gather_slice_sizes),
+    PLAIN(UNIQUE_INDICES, BOOL, false, unique_indices),
+    PLAIN(USE_GLOBAL_DEVICE_IDS, BOOL, false, use_global_device_ids),
+#undef PLAIN
+#undef LIST
+};
+
+#define MEMBER(T, i, offset) (*(const T *)(const void *)((const char *)(i) + (offset)))
+
+static bool plain_is_set(const struct plain *p, const inst_proto *i)
+{
+    switch ((enum field_kind)p->kind) {
+    case INT: return MEMBER(int64_t, i, p->offset) != 0;
+    case INT32: return MEMBER(int32_t, i, p->offset) != 0;
+    case BOOL: return MEMBER(protobuf_c_boolean, i, p->offset);
+    case INTS: return MEMBER(size_t, i, p->count_offset) > 0;
+    case TEXT: return *MEMBER(char *, i, p->offset) != '\0';
+    case DATA: return MEMBER(ProtobufCBinaryData, i, p->offset).len > 0;
+    }
+    return false;
+}
+
+static void put_plain(struct buf *out, const struct plain *p, const inst_proto *i)
+{
+    switch ((enum field_kind)p->kind) {
+    case INT: buf_int(out, MEMBER(int64_t, i, p->offset)); break;
+    case INT32: buf_int(out, MEMBER(int32_t, i, p->offset)); break;
+    case BOOL: buf_puts(out, MEMBER(protobuf_c_boolean, i, p->offset) ? "true" : "false"); break;
+    case INTS:
+        proto_put_ints(out, MEMBER(size_t, i, p->count_offset), MEMBER(int64_t *, i, p->offset));
+        break;
+    case TEXT: proto_put_quoted(out, str_of(MEMBER(char *, i, p->offset))); break;
+    case DATA:
+        proto_put_quoted(out, str_of_bytes(MEMBER(ProtobufCBinaryData, i, p->offset)));
+        break;
+    }
+}
+
+/* Begins `, name=`, which belongs to a field. */
+static size_t begin(reader *r, enum attr_id id, const char *field)
+{
+    const size_t node = proto_enter(r, field, -1);
+    buf_printf(r->out, ", %s=", attr_spelling(id));
+    return node;
+}
+
+static bool put_field(reader *r, const struct plain *p, const inst_proto *i)
+{
+    if (!p->always && !plain_is_set(p, i))
+        return true;
+    const size_t node = begin(r, (enum attr_id)p->id, p->field);
+    put_plain(r->out, p, i);
+    proto_leave(r, node);
+    return true;
+}
+
+/* ---- dimension numbers ---- */
+
+static const Xla__DotDimensionNumbers *dot_of(const inst_proto *i)
+{
+    const Xla__RaggedDotDimensionNumbers *ragged = i->ragged_dot_dimension_numbers;
+    return ragged ? ragged->dot_dimension_numbers : i->dot_dimension_numbers;
+}
+
+static bool put_list(reader *r, enum attr_id id, const char *field, bool always, size_t count,
+                     const int64_t *at)
+{
+    if (count == 0 && !always)
+        return true;
+    const size_t node = begin(r, id, field);
+    proto_put_ints(r->out, count, at);
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_dot_list(reader *r, enum attr_id id, const inst_proto *i)
+{
+    static const char field[] = "dot_dimension_numbers";
+    const Xla__DotDimensionNumbers *d = dot_of(i);
+    const Xla__RaggedDotDimensionNumbers *ragged = i->ragged_dot_dimension_numbers;
+    if (!d)
+        return proto_error(r, field, -1, "dimension numbers are missing");
+#define DOT(id, always, list)                                                                      \
+    case A_##id:                                                                                   \
+        return put_list(r, A_##id, field, always, d->n_##list, d->list)
+#define RAGGED(id, list)                                                                           \
+    case A_##id:                                                                                   \
+        return !ragged || put_list(r, A_##id, "ragged_dot_dimension_numbers", false,               \
+                                   ragged->n_##list, ragged->list)
+    switch (id) {
+        DOT(LHS_BATCH_DIMS, false, lhs_batch_dimensions);
+        DOT(RHS_BATCH_DIMS, false, rhs_batch_dimensions);
+        DOT(LHS_CONTRACTING_DIMS, true, lhs_contracting_dimensions);
+        DOT(RHS_CONTRACTING_DIMS, true, rhs_contracting_dimensions);
+        RAGGED(LHS_RAGGED_DIMS, lhs_ragged_dimensions);
+        RAGGED(RHS_GROUP_DIMS, rhs_group_dimensions);
+    default: return true;
+    }
+#undef DOT
+#undef RAGGED
+}
+
+#define NUMBER(id, field, value)                                                                   \
+    case A_##id: {                                                                                 \
+        const size_t node = begin(r, A_##id, field);                                               \
+        buf_int(r->out, value);                                                                    \
+        proto_leave(r, node);                                                                      \
+        return true;                                                                               \
+    }
+#define NUMBERS(id, field, always, list)                                                           \
+    case A_##id: return put_list(r, A_##id, field, always, d->n_##list, d->list)
+
+static bool put_gather_list(reader *r, enum attr_id id, const inst_proto *i)
+{
+    static const char field[] = "gather_dimension_numbers";
+    const Xla__GatherDimensionNumbers *d = i->gather_dimension_numbers;
+    if (!d)
+        return proto_error(r, field, -1, "dimension numbers are missing");
+    switch (id) {
+        NUMBERS(OFFSET_DIMS, field, true, offset_dims);
+        NUMBERS(COLLAPSED_SLICE_DIMS, field, true, collapsed_slice_dims);
+        NUMBERS(START_INDEX_MAP, field, true, start_index_map);
+        NUMBERS(OPERAND_BATCHING_DIMS, field, false, operand_batching_dims);
+        NUMBERS(START_INDICES_BATCHING_DIMS, field, false, start_indices_batching_dims);
+        NUMBER(INDEX_VECTOR_DIM, field, d->index_vector_dim)
+    default: return true;
+    }
+}
+
+static bool put_scatter_list(reader *r, enum attr_id id, const inst_proto *i)
+{
+    static const char field[] = "scatter_dimension_numbers";
+    const Xla__ScatterDimensionNumbers *d = i->scatter_dimension_numbers;
+    if (!d)
+        return proto_error(r, field, -1, "dimension numbers are missing");
+    switch (id) {
+        NUMBERS(UPDATE_WINDOW_DIMS, field, true, update_window_dims);
+        NUMBERS(INSERTED_WINDOW_DIMS, field, true, inserted_window_dims);
+        NUMBERS(SCATTER_DIMS_TO_OPERAND_DIMS, field, true, scatter_dims_to_operand_dims);
+        NUMBERS(INPUT_BATCHING_DIMS, field, false, input_batching_dims);
+        NUMBERS(SCATTER_INDICES_BATCHING_DIMS, field, false, scatter_indices_batching_dims);
+        NUMBER(INDEX_VECTOR_DIM, field, d->index_vector_dim)
+    default: return true;
+    }
+}
+#undef NUMBER
+#undef NUMBERS
+
+/* Writes a letter at the position of a dimension; false if it is out of range or taken. */
+static bool set_label(struct str labels, int64_t at, char letter)
+{
+    char *p = (char *)(uintptr_t)labels.ptr;
+    if (at < 0 || (uint64_t)at >= labels.len || p[at] != '?')
+        return false;
+    p[at] = letter;
+    return true;
+}
+
+/* The labels of one array: two letters, and a digit for each spatial dimension. */
+static bool put_side(reader *r, const char *letters, int64_t first, int64_t second, size_t count,
+                     const int64_t *spatial)
+{
+    static const char digits[] = "0123456789";
+    if (count > 10)
+        return proto_error(r, NULL, -1, "%zu spatial dimensions", count);
+    char text[13];
+    struct str labels = {text, count + 2};
+    memset(text, '?', sizeof text);
+    bool ok = set_label(labels, first, letters[0]) && set_label(labels, second, letters[1]);
+    for (size_t k = 0; ok && k < count; k++)
+        ok = set_label(labels, spatial[k], digits[k]);
+    if (!ok)
+        return proto_error(r, NULL, -1, "dimension numbers are not a permutation");
+    buf_str(r->out, labels);
+    return true;
+}
+
+static bool put_dim_labels(reader *r, const inst_proto *i)
+{
+    const Xla__ConvolutionDimensionNumbers *d = i->convolution_dimension_numbers;
+    if (!d)
+        return true;
+    const size_t node = begin(r, A_DIM_LABELS, "convolution_dimension_numbers");
+    if (!put_side(r, "bf", d->input_batch_dimension, d->input_feature_dimension,
+                  d->n_input_spatial_dimensions, d->input_spatial_dimensions))
+        return false;
+    buf_putc(r->out, '_');
+    if (!put_side(r, "io", d->kernel_input_feature_dimension, d->kernel_output_feature_dimension,
+                  d->n_kernel_spatial_dimensions, d->kernel_spatial_dimensions))
+        return false;
+    buf_puts(r->out, "->");
+    if (!put_side(r, "bf", d->output_batch_dimension, d->output_feature_dimension,
+                  d->n_output_spatial_dimensions, d->output_spatial_dimensions))
+        return false;
+    proto_leave(r, node);
+    return true;
+}
+
+/* ---- windows, slices, padding ---- */
+
+enum window_item { SIZE, STRIDE, PAD, LHS_DILATE, RHS_DILATE, REVERSAL, ITEMS };
+
+static void put_window_item(struct buf *out, const Xla__Window *w, enum window_item item)
+{
+    static const char *const keys[] = {
+        "size=", " stride=", " pad=", " lhs_dilate=", " rhs_dilate=", " rhs_reversal="};
+    buf_puts(out, keys[item]);
+    for (size_t k = 0; k < w->n_dimensions; k++) {
+        const Xla__WindowDimension *d = w->dimensions[k];
+        const int64_t values[ITEMS] = {d->size,          d->stride,          d->padding_low,
+                                       d->base_dilation, d->window_dilation, d->window_reversal};
+        buf_puts(out, k ? "x" : "");
+        buf_int(out, values[item]);
+        if (item == PAD)
+            buf_printf(out, "_%" PRId64, d->padding_high);
+    }
+}
+
+static bool put_window(reader *r, const inst_proto *i)
+{
+    const Xla__Window *w = i->window;
+    if (!w || w->n_dimensions == 0)
+        return true;
+    const size_t node = begin(r, A_WINDOW, "window");
+    buf_putc(r->out, '{');
+    for (int item = 0; item < ITEMS; item++)
+        put_window_item(r->out, w, (enum window_item)item);
+    buf_putc(r->out, '}');
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_padding(reader *r, const inst_proto *i)
+{
+    const Xla__PaddingConfig *p = i->padding_config;
+    if (!p)
+        return proto_error(r, "padding_config", -1, "padding is missing");
+    const size_t node = begin(r, A_PADDING, "padding_config");
+    for (size_t k = 0; k < p->n_dimensions; k++) {
+        const Xla__PaddingConfig__PaddingConfigDimension *d = p->dimensions[k];
+        buf_printf(r->out, "%s%" PRId64 "_%" PRId64, k ? "x" : "", d->edge_padding_low,
+                   d->edge_padding_high);
+        if (d->interior_padding)
+            buf_printf(r->out, "_%" PRId64, d->interior_padding);
+    }
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_slices(reader *r, const inst_proto *i)
+{
+    const size_t node = begin(r, A_SLICE, "slice_dimensions");
+    buf_putc(r->out, '{');
+    for (size_t k = 0; k < i->n_slice_dimensions; k++) {
+        const Xla__HloInstructionProto__SliceDimensions *d = i->slice_dimensions[k];
+        buf_printf(r->out, "%s[%" PRId64 ":%" PRId64, k ? ", " : "", d->start, d->limit);
+        if (d->stride != 1)
+            buf_printf(r->out, ":%" PRId64, d->stride);
+        buf_putc(r->out, ']');
+    }
+    buf_putc(r->out, '}');
+    proto_leave(r, node);
+    return true;
+}
+
+/* ---- dimensions ---- */
+
+static bool put_dimensions(reader *r, const inst_proto *i, uint8_t use)
+{
+    return put_list(r, A_DIMENSIONS, "dimensions", use & (USE_REQUIRED | USE_ALWAYS),
+                    i->n_dimensions, i->dimensions);
+}
+
+/* A single dimension. */
+static bool put_dimension(reader *r, enum attr_id id, const inst_proto *i, bool required)
+{
+    if (i->n_dimensions == 0 && !required)
+        return true;
+    if (i->n_dimensions != 1)
+        return proto_error(r, "dimensions", -1, "%zu dimensions, expected 1", i->n_dimensions);
+    const size_t node = begin(r, id, "dimensions");
+    buf_int(r->out, i->dimensions[0]);
+    proto_leave(r, node);
+    return true;
+}
+
+/* ---- enumerations ---- */
+
+static bool put_value(reader *r, enum attr_id id, const char *field,
+                      const ProtobufCEnumDescriptor *d, int value, size_t skip, bool lower)
+{
+    const size_t node = begin(r, id, field);
+    if (!proto_put_enum(r->out, d, value, skip, lower))
+        return proto_error(r, NULL, -1, "unknown value %d", value);
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_enumeration(reader *r, enum attr_id id, const inst_proto *i)
+{
+#define VALUE(field, type, skip, lower)                                                            \
+    put_value(r, id, #field, &xla__##type##__descriptor, (int)i->field, skip, lower)
+    switch (id) {
+    case A_ALGORITHM_RNG: return VALUE(rng_algorithm, random_algorithm, 0, true);
+    case A_API_VERSION:
+        return !i->custom_call_api_version ||
+               VALUE(custom_call_api_version, custom_call_api_version, 0, false);
+    case A_CONVOLUTION_KIND:
+        return !i->conv_kind ||
+               VALUE(conv_kind, convolution_kind, sizeof "CONVOLUTION_KIND_" - 1, true);
+    case A_DISTRIBUTION: return VALUE(distribution, random_distribution, 0, true);
+    case A_FFT_TYPE: return VALUE(fft_type, fft_type, 0, false);
+    case A_PADDING_TYPE: return !i->padding_type || VALUE(padding_type, padding_type, 0, false);
+    case A_SCHEDULE:
+        return !i->custom_call_schedule ||
+               VALUE(custom_call_schedule, custom_call_schedule, 0, false);
+    default: return true;
+    }
+#undef VALUE
+}
+
+/* A keyword that the message has as a string. */
+static bool put_keyword(reader *r, enum attr_id id, const char *field, const char *word)
+{
+    if (!*word)
+        return true;
+    const size_t node = begin(r, id, field);
+    if (enum_find(id, str_of(word)) < 0)
+        return proto_error(r, NULL, -1, "unknown value '%s'", word);
+    buf_puts(r->out, word);
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_precision(reader *r, const inst_proto *i)
+{
+    const Xla__PrecisionConfig *p = i->precision_config;
+    bool all_default = true;
+    for (size_t k = 0; p && k < p->n_operand_precision; k++)
+        all_default &= p->operand_precision[k] == XLA__PRECISION_CONFIG__PRECISION__DEFAULT;
+    if (all_default)
+        return true;
+    const size_t node = begin(r, A_OPERAND_PRECISION, "precision_config");
+    buf_putc(r->out, '{');
+    for (size_t k = 0; k < i->n_operand_ids; k++) {
+        const int v = k < p->n_operand_precision ? (int)p->operand_precision[k] : 0;
+        buf_puts(r->out, k ? "," : "");
+        if (!proto_put_enum(r->out, &xla__precision_config__precision__descriptor, v, 0, true))
+            return proto_error(r, NULL, -1, "unknown precision %d", v);
+    }
+    buf_putc(r->out, '}');
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_algorithm(reader *r, const inst_proto *i)
+{
+    return !i->precision_config || !i->precision_config->algorithm ||
+           put_value(r, A_ALGORITHM, "precision_config",
+                     &xla__precision_config__algorithm__descriptor,
+                     (int)i->precision_config->algorithm, sizeof "ALG_" - 1, true);
+}
+
+static bool put_solve_option(reader *r, enum attr_id id, const inst_proto *i)
+{
+    static const char field[] = "triangular_solve_options";
+    const Xla__TriangularSolveOptions *o = i->triangular_solve_options;
+    const bool lower = o ? o->lower : i->cholesky_options && i->cholesky_options->lower;
+    const bool flag = id == A_LOWER       ? lower
+                      : id == A_LEFT_SIDE ? o && o->left_side
+                                          : o && o->unit_diagonal;
+    if (id == A_TRANSPOSE_A)
+        return !o || put_value(r, id, field, &xla__triangular_solve_options__transpose__descriptor,
+                               (int)o->transpose_a, 0, false);
+    if (flag) {
+        const size_t node = begin(r, id, o ? field : "cholesky_options");
+        buf_puts(r->out, "true");
+        proto_leave(r, node);
+    }
+    return true;
+}
+
+/* ---- called computations ---- */
+
+static void put_callee(reader *r, const inst_proto *i, size_t k)
+{
+    proto_put_name(r->out, proto_find_computation(r, i->called_computation_ids[k])->name);
+}
+
+/* One of exactly `count` computations. */
+static bool put_computation(reader *r, enum attr_id id, const inst_proto *i, size_t at,
+                            size_t count)
+{
+    if (i->n_called_computation_ids != count)
+        return proto_error(r, "called_computation_ids", -1, "%zu computations, expected %zu",
+                           i->n_called_computation_ids, count);
+    const size_t node = begin(r, id, "called_computation_ids");
+    put_callee(r, i, at);
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_computations(reader *r, enum attr_id id, const inst_proto *i)
+{
+    const size_t node = begin(r, id, "called_computation_ids");
+    buf_putc(r->out, '{');
+    for (size_t k = 0; k < i->n_called_computation_ids; k++) {
+        buf_puts(r->out, k ? ", " : "");
+        put_callee(r, i, k);
+    }
+    buf_putc(r->out, '}');
+    proto_leave(r, node);
+    return true;
+}
+
+/* Whether the index of a conditional is a truth value. */
+static bool is_two_way(const reader *r, const inst_proto *i)
+{
+    const size_t index = i->n_operand_ids ? proto_find_inst(r->c, i->operand_ids[0]) : SIZE_MAX;
+    const Xla__ShapeProto *s = index == SIZE_MAX ? NULL : r->c->proto->instructions[index]->shape;
+    return s && s->element_type == XLA__PRIMITIVE_TYPE__PRED;
+}
+
+static bool put_called(reader *r, enum attr_id id, const inst_proto *i)
+{
+    switch (id) {
+    case A_BODY: return put_computation(r, id, i, 0, 2);
+    case A_CONDITION: return put_computation(r, id, i, 1, 2);
+    case A_SELECT: return put_computation(r, id, i, 0, 2);
+    case A_SCATTER: /* of a select-and-scatter */ return put_computation(r, id, i, 1, 2);
+    case A_TRUE_COMPUTATION: return !is_two_way(r, i) || put_computation(r, id, i, 0, 2);
+    case A_FALSE_COMPUTATION: return !is_two_way(r, i) || put_computation(r, id, i, 1, 2);
+    case A_BRANCH_COMPUTATIONS: return is_two_way(r, i) || put_computations(r, id, i);
+    case A_CALLED_COMPUTATIONS:
+        return i->n_called_computation_ids == 0 || put_computations(r, id, i);
+    default: return put_computation(r, id, i, 0, 1);
+    }
+}
+
+/* ---- other attributes of opcodes ---- */
+
+static bool put_pairs(reader *r, const inst_proto *i)
+{
+    const size_t node = begin(r, A_SOURCE_TARGET_PAIRS, "source_target_pairs");
+    buf_putc(r->out, '{');
+    for (size_t k = 0; k < i->n_source_target_pairs; k++)
+        buf_printf(r->out, "%s{%" PRId64 ",%" PRId64 "}", k ? "," : "",
+                   i->source_target_pairs[k]->source, i->source_target_pairs[k]->target);
+    buf_putc(r->out, '}');
+    proto_leave(r, node);
+    return true;
+}
+
+/* The message has the sizes of all slices in one list. */
+static bool put_slice_sizes(reader *r, const inst_proto *i)
+{
+    const size_t count = i->n_dynamic_slice_sizes;
+    if (count == 0)
+        return true;
+    const size_t index = i->n_operand_ids ? proto_find_inst(r->c, i->operand_ids[0]) : SIZE_MAX;
+    const Xla__ShapeProto *s = index == SIZE_MAX ? NULL : r->c->proto->instructions[index]->shape;
+    if (s && s->n_tuple_shapes)
+        s = s->tuple_shapes[0];
+    const size_t rank = s ? s->n_dimensions : 0;
+    if (rank == 0 || count % rank != 0)
+        return proto_error(r, "dynamic_slice_sizes", -1, "%zu sizes for slices of rank %zu", count,
+                           rank);
+    const size_t node = begin(r, A_SLICE_SIZES_LIST, "dynamic_slice_sizes");
+    buf_putc(r->out, '{');
+    for (size_t k = 0; k < count; k += rank) {
+        buf_puts(r->out, k ? "," : "");
+        proto_put_ints(r->out, rank, i->dynamic_slice_sizes + k);
+    }
+    buf_putc(r->out, '}');
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_groups(reader *r, const inst_proto *i)
+{
+    if (!proto_has_device_list(i))
+        return true;
+    const size_t node = begin(r, A_REPLICA_GROUPS,
+                              i->n_replica_groups ? "replica_groups" : "collective_device_list");
+    if (!proto_put_device_list(r, i))
+        return false;
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_positive(reader *r, enum attr_id id, const char *field, int64_t value, int64_t from)
+{
+    if (value < from)
+        return true;
+    const size_t node = begin(r, id, field);
+    buf_int(r->out, value);
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_channel(reader *r, const inst_proto *i)
+{
+    if (i->channel_id > 0 && i->all_reduce_id > 0)
+        return proto_error(r, "all_reduce_id", -1, "both channel_id and all_reduce_id are present");
+    const bool old = i->all_reduce_id > 0;
+    return put_positive(r, A_CHANNEL_ID, old ? "all_reduce_id" : "channel_id",
+                        old ? i->all_reduce_id : i->channel_id, 1);
+}
+
+static bool put_prefetch(reader *r, const inst_proto *i)
+{
+    const bool given =
+        i->optional_cross_program_prefetch_index_case ==
+        XLA__HLO_INSTRUCTION_PROTO__OPTIONAL_CROSS_PROGRAM_PREFETCH_INDEX_CROSS_PROGRAM_PREFETCH_INDEX;
+    if (!given && !i->is_cross_program_prefetch)
+        return true;
+    const size_t node = begin(r, A_CROSS_PROGRAM_PREFETCH_INDEX, "cross_program_prefetch_index");
+    buf_int(r->out, given ? i->cross_program_prefetch_index : 0);
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_epsilon(reader *r, const inst_proto *i)
+{
+    const size_t node = begin(r, A_EPSILON, "epsilon");
+    proto_put_double(r->out, (double)i->epsilon);
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_domain(reader *r, const inst_proto *i)
+{
+    if (!i->domain_entry_sharding || !i->domain_exit_sharding)
+        return proto_error(
+            r, i->domain_entry_sharding ? "domain_exit_sharding" : "domain_entry_sharding", -1,
+            "sharding is missing");
+    const size_t node = begin(r, A_DOMAIN, "domain_entry_sharding");
+    buf_puts(r->out, "{kind=\"sharding\", entry=");
+    if (!proto_put_sharding(r, i->domain_entry_sharding))
+        return false;
+    proto_leave(r, node);
+    proto_enter(r, "domain_exit_sharding", -1);
+    buf_puts(r->out, ", exit=");
+    if (!proto_put_sharding(r, i->domain_exit_sharding))
+        return false;
+    proto_leave(r, node);
+    buf_putc(r->out, '}');
+    return true;
+}
+
+static bool put_constraints(reader *r, const inst_proto *i)
+{
+    if (!i->constrain_layout)
+        return true;
+    const size_t node = begin(r, A_OPERAND_LAYOUT_CONSTRAINTS, "operand_shapes_with_layout");
+    buf_putc(r->out, '{');
+    for (size_t k = 0; k < i->n_operand_shapes_with_layout; k++) {
+        buf_puts(r->out, k ? ", " : "");
+        if (!proto_put_shape(r, i->operand_shapes_with_layout[k], NULL, -1))
+            return false;
+    }
+    buf_putc(r->out, '}');
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_outfeed_shape(reader *r, const inst_proto *i)
+{
+    if (!i->outfeed_shape)
+        return true;
+    const size_t node = begin(r, A_OUTFEED_SHAPE, "outfeed_shape");
+    if (!proto_put_shape(r, i->outfeed_shape, NULL, -1))
+        return false;
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_aliasing(reader *r, const inst_proto *i)
+{
+    if (i->n_output_operand_aliasing == 0)
+        return true;
+    const size_t node = begin(r, A_OUTPUT_TO_OPERAND_ALIASING, "output_operand_aliasing");
+    buf_putc(r->out, '{');
+    for (size_t k = 0; k < i->n_output_operand_aliasing; k++) {
+        const Xla__OutputOperandAliasing *a = i->output_operand_aliasing[k];
+        buf_puts(r->out, k ? ", " : "");
+        proto_put_ints(r->out, a->n_output_shape_index, a->output_shape_index);
+        buf_printf(r->out, ": (%" PRId64 ", ", a->operand_index);
+        proto_put_ints(r->out, a->n_operand_shape_index, a->operand_shape_index);
+        buf_putc(r->out, ')');
+    }
+    buf_putc(r->out, '}');
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_associative(reader *r, const inst_proto *i)
+{
+    if (i->is_associative == XLA__TRI_STATE__TRI_STATE_UNSPECIFIED)
+        return true;
+    const size_t node = begin(r, A_IS_ASSOCIATIVE, "is_associative");
+    buf_puts(r->out, i->is_associative == XLA__TRI_STATE__TRI_STATE_TRUE ? "true" : "false");
+    proto_leave(r, node);
+    return true;
+}
+
+static void put_sparsity_side(struct buf *out, const char *key,
+                              const Xla__SparsityConfig__TensorSparsityConfig *s)
+{
+    if (s)
+        buf_printf(out,
+                   "%s{sparsity=%" PRId64 "x%" PRId64 " dimension=%" PRId64 " stride=%" PRId64 "} ",
+                   key, s->num_non_zero, s->block_size, s->dimension, s->stride);
+}
+
+static bool put_sparsity(reader *r, const inst_proto *i)
+{
+    if (!i->sparsity_config)
+        return true;
+    const size_t node = begin(r, A_SPARSITY_CONFIG, "sparsity_config");
+    buf_putc(r->out, '{');
+    put_sparsity_side(r->out, "lhs=", i->sparsity_config->lhs);
+    put_sparsity_side(r->out, "rhs=", i->sparsity_config->rhs);
+    buf_putc(r->out, '}');
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_call_literal(reader *r, const inst_proto *i, uint32_t at)
+{
+    if (!i->literal)
+        return true;
+    const size_t node = begin(r, A_LITERAL, "literal");
+    proto_leave(r, node);
+    if (!proto_put_shape(r, i->literal->shape, "literal", -1))
+        return false;
+    buf_putc(r->out, ' ');
+    return proto_put_literal(r, i->literal, at);
+}
+
+/* ---- attributes of all opcodes ---- */
+
+static bool put_accuracy(reader *r, const inst_proto *i)
+{
+    const Xla__ResultAccuracy *a = i->result_accuracy;
+    if (!a || a->specs_case == XLA__RESULT_ACCURACY__SPECS__NOT_SET)
+        return true;
+    if (a->specs_case == XLA__RESULT_ACCURACY__SPECS_MODE && a->mode == 0)
+        return true;
+    const size_t node = begin(r, A_RESULT_ACCURACY, "result_accuracy");
+    if (a->specs_case == XLA__RESULT_ACCURACY__SPECS_MODE) {
+        buf_puts(r->out, "{mode=highest}");
+    } else {
+        buf_puts(r->out, "{tolerance={atol=");
+        proto_put_double(r->out, a->tolerance->atol);
+        buf_puts(r->out, ",rtol=");
+        proto_put_double(r->out, a->tolerance->rtol);
+        buf_printf(r->out, ",ulps=%" PRId64 "}}", a->tolerance->ulps);
+    }
+    proto_leave(r, node);
+    return true;
+}
+
+static bool put_instruction_sharding(reader *r, const inst_proto *i)
+{
+    if (!i->sharding)
+        return true;
+    const size_t node = begin(r, A_SHARDING, "sharding");
+    if (!proto_put_sharding(r, i->sharding))
+        return false;
+    proto_leave(r, node);
+    return true;
+}
+
+static void put_replication(reader *r, const inst_proto *i)
+{
+    const Xla__ParameterReplication *p = i->parameter_replication;
+    if (!p || p->n_replicated_at_leaf_buffers == 0)
+        return;
+    const size_t node = begin(r, A_PARAMETER_REPLICATION, "parameter_replication");
+    buf_putc(r->out, '{');
+    for (size_t k = 0; k < p->n_replicated_at_leaf_buffers; k++)
+        buf_printf(r->out, "%s%s", k ? "," : "",
+                   p->replicated_at_leaf_buffers[k] ? "true" : "false");
+    buf_putc(r->out, '}');
+    proto_leave(r, node);
+}
+
+static void put_predecessors(reader *r, const inst_proto *i)
+{
+    if (i->n_control_predecessor_ids == 0)
+        return;
+    const size_t node = begin(r, A_CONTROL_PREDECESSORS, "control_predecessor_ids");
+    buf_putc(r->out, '{');
+    for (size_t k = 0; k < i->n_control_predecessor_ids; k++) {
+        buf_puts(r->out, k ? ", " : "");
+        proto_put_name(r->out, r->c->names[proto_find_inst(r->c, i->control_predecessor_ids[k])]);
+    }
+    buf_putc(r->out, '}');
+    proto_leave(r, node);
+}
+
+static void put_statistics(reader *r, const inst_proto *i)
+{
+    const Xla__StatisticsViz *s = i->statistics_viz;
+    if (!s || s->n_statistics == 0)
+        return;
+    const size_t node = begin(r, A_STATISTICS, "statistics_viz");
+    buf_printf(r->out, "{visualizing_index=%" PRId64, s->stat_index_to_visualize);
+    for (size_t k = 0; k < s->n_statistics; k++) {
+        buf_printf(r->out, ",%s=", s->statistics[k]->stat_name);
+        proto_put_double(r->out, s->statistics[k]->stat_val);
+    }
+    buf_putc(r->out, '}');
+    proto_leave(r, node);
+}
+
+static bool put_original_value(reader *r, const inst_proto *i)
+{
+    if (!i->original_value)
+        return true;
+    const size_t node = begin(r, A_ORIGIN, "original_value");
+    if (!proto_put_origin(r, i->original_value, i->shape))
+        return false;
+    proto_leave(r, node);
+    return true;
+}
+
+static void put_text_attributes(reader *r, const inst_proto *i)
+{
+    size_t node;
+    if (i->frontend_attributes && i->frontend_attributes->n_map) {
+        node = begin(r, A_FRONTEND_ATTRIBUTES, "frontend_attributes");
+        proto_put_frontend(r->out, i->frontend_attributes);
+        proto_leave(r, node);
+    }
+    if (i->metadata && !proto_metadata_is_empty(i->metadata)) {
+        node = begin(r, A_METADATA, "metadata");
+        proto_put_metadata(r, i->metadata);
+        proto_leave(r, node);
+    }
+    const struct str config = i->backend_config_payload
+                                  ? proto_payload(r, i->backend_config_payload)
+                                  : str_of_bytes(i->backend_config);
+    if (config.len) {
+        node = begin(r, A_BACKEND_CONFIG,
+                     i->backend_config_payload ? "backend_config_payload" : "backend_config");
+        proto_put_quoted(r->out, config);
+        proto_leave(r, node);
+    }
+}
+
+/* ---- dispatch ---- */
+
+static const struct plain *find_plain(enum attr_id id)
+{
+    for (size_t k = 0; k < COUNT_OF(plain); k++)
+        if (plain[k].id == id)
+            return &plain[k];
+    return NULL;
+}
+
+static bool put_attribute(reader *r, enum opcode op, const inst_proto *i, const struct op_attr *a,
+                          uint32_t at)
+{
+    const enum attr_id id = (enum attr_id)a->id;
+    const struct plain *field = find_plain(id);
+    if (field)
+        return put_field(r, field, i);
+    switch (id) {
+    case A_ALGORITHM: return put_algorithm(r, i);
+    case A_BATCH_GROUP_COUNT:
+        return put_positive(r, id, "batch_group_count", i->batch_group_count, 2);
+    case A_CHANNEL_ID: return put_channel(r, i);
+    case A_CROSS_PROGRAM_PREFETCH_INDEX: return put_prefetch(r, i);
+    case A_DIM_LABELS: return put_dim_labels(r, i);
+    case A_DIMENSIONS: return put_dimensions(r, i, a->use);
+    case A_DIRECTION: return put_keyword(r, id, "comparison_direction", i->comparison_direction);
+    case A_DOMAIN: return put_domain(r, i);
+    case A_EPSILON: return put_epsilon(r, i);
+    case A_FEATURE_GROUP_COUNT:
+        return put_positive(r, id, "feature_group_count", i->feature_group_count, 2);
+    case A_INFERRED_DIMENSION: return put_dimension(r, id, i, false);
+    case A_IOTA_DIMENSION: return put_dimension(r, id, i, true);
+    case A_IS_ASSOCIATIVE: return put_associative(r, i);
+    case A_KIND: return put_keyword(r, id, "fusion_kind", i->fusion_kind);
+    case A_LEFT_SIDE:
+    case A_LOWER:
+    case A_TRANSPOSE_A:
+    case A_UNIT_DIAGONAL: return put_solve_option(r, id, i);
+    case A_LITERAL: return put_call_literal(r, i, at);
+    case A_OPERAND_LAYOUT_CONSTRAINTS: return put_constraints(r, i);
+    case A_OPERAND_PRECISION: return put_precision(r, i);
+    case A_OUTFEED_SHAPE: return put_outfeed_shape(r, i);
+    case A_OUTPUT_TO_OPERAND_ALIASING: return put_aliasing(r, i);
+    case A_PADDING: return put_padding(r, i);
+    case A_REPLICA_GROUPS: return put_groups(r, i);
+    case A_RESULT_ACCURACY: return put_accuracy(r, i);
+    case A_SLICE: return put_slices(r, i);
+    case A_SLICE_SIZES_LIST: return put_slice_sizes(r, i);
+    case A_SOURCE_TARGET_PAIRS: return put_pairs(r, i);
+    case A_SPARSITY_CONFIG: return put_sparsity(r, i);
+    case A_TYPE: return put_keyword(r, id, "comparison_type", i->comparison_type);
+    case A_WINDOW: return put_window(r, i);
+    default: break;
+    }
+    if (attr_table[id].kind == KIND_COMPUTATION || attr_table[id].kind == KIND_COMPUTATION_LIST)
+        return put_called(r, id, i);
+    if (attr_table[id].kind == KIND_ENUM)
+        return put_enumeration(r, id, i);
+    if (op == OP_GATHER)
+        return put_gather_list(r, id, i);
+    return op == OP_SCATTER ? put_scatter_list(r, id, i) : put_dot_list(r, id, i);
+}
+
+bool proto_put_attributes(reader *r, enum opcode op, const inst_proto *i, uint32_t at)
+{
+    for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++) {
+        const bool written = !(a->use & (USE_DROPPED | USE_BUILDER));
+        if (written && !put_attribute(r, op, i, a, at))
+            return false;
+    }
+    if (op == OP_PARAMETER)
+        put_replication(r, i);
+    if (!put_instruction_sharding(r, i))
+        return false;
+    put_predecessors(r, i);
+    put_statistics(r, i);
+    if (!put_original_value(r, i))
+        return false;
+    put_text_attributes(r, i);
+    return true;
+}
