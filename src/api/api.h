@@ -20,7 +20,7 @@ struct hlo_file {
     struct source *parts;
     size_t count;
     struct proto_module *proto; /* the protocol buffer that the text was made from, or NULL */
-    hlo_text full; /* its module with all values, once hlo_file_text was called */
+    hlo_text full;              /* its module with all values, once hlo_file_text was called */
 };
 
 struct sink { /* messages about one source */

@@ -12,7 +12,7 @@ hlo_module *hlo_parse(const hlo_file *file, size_t part, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     hlo_file *f = (hlo_file *)(uintptr_t)file; /* mutable: line map and reference count */
-    struct parse_options options = {.strict = f->strict};
+    struct parse_options options = {.strict = f->strict, .core = f->proto != NULL};
     struct diags *ds = hlo_sink_of_part(m, f, part);
     struct module *module = text_parse_module(ds, &f->parts[part], &options);
     if (module && f->proto && !proto_complete(ds, f->proto, module)) {

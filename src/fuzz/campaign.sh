@@ -56,6 +56,7 @@ seeds() { # TARGET DIRECTORY: further seeds, and the names of what in testdata i
     lex | print | verify) echo "$testdata" ;;
     npz) echo "$testdata/fuzz" ;;
     onnx) echo "$testdata/onnx" "$testdata/fuzz" ;;
+    proto) echo "$testdata/proto" "$testdata/fuzz" ;;
     options) grep -rhE '^\$HLO ' "$testdata/cli" | sed 's/^\$HLO //; s/[<>|].*//' | sort -u | each_line "$2" ;;
     repl) for file in "$testdata"/cli/repl*.sh; do
             grep -v '^# \|HLO\|^EOF' "$file" >"$2/$(basename "$file")" || : # nothing is left of it

@@ -580,20 +580,21 @@ static bool put_epsilon(reader *r, const inst_proto *i)
     return true;
 }
 
+/* In the text, `entry` is the sharding of the users: the exit of the message. */
 static bool put_domain(reader *r, const inst_proto *i)
 {
     if (!i->domain_entry_sharding || !i->domain_exit_sharding)
         return proto_error(
             r, i->domain_entry_sharding ? "domain_exit_sharding" : "domain_entry_sharding", -1,
             "sharding is missing");
-    const size_t node = begin(r, A_DOMAIN, "domain_entry_sharding");
+    const size_t node = begin(r, A_DOMAIN, "domain_exit_sharding");
     buf_puts(r->out, "{kind=\"sharding\", entry=");
-    if (!proto_put_sharding(r, i->domain_entry_sharding))
+    if (!proto_put_sharding(r, i->domain_exit_sharding))
         return false;
     proto_leave(r, node);
-    proto_enter(r, "domain_exit_sharding", -1);
+    proto_enter(r, "domain_entry_sharding", -1);
     buf_puts(r->out, ", exit=");
-    if (!proto_put_sharding(r, i->domain_exit_sharding))
+    if (!proto_put_sharding(r, i->domain_entry_sharding))
         return false;
     proto_leave(r, node);
     buf_putc(r->out, '}');
@@ -684,10 +685,7 @@ static bool put_call_literal(reader *r, const inst_proto *i, uint32_t at)
         return true;
     const size_t node = begin(r, A_LITERAL, "literal");
     proto_leave(r, node);
-    if (!proto_put_shape(r, i->literal->shape, "literal", -1))
-        return false;
-    buf_putc(r->out, ' ');
-    return proto_put_literal(r, i->literal, at);
+    return proto_put_literal(r, i->literal, at, true);
 }
 
 /* ---- attributes of all opcodes ---- */
@@ -772,7 +770,7 @@ static bool put_original_value(reader *r, const inst_proto *i)
     if (!i->original_value)
         return true;
     const size_t node = begin(r, A_ORIGIN, "original_value");
-    if (!proto_put_origin(r, i->original_value, i->shape))
+    if (!proto_put_origin(r, i->original_value))
         return false;
     proto_leave(r, node);
     return true;

@@ -177,19 +177,26 @@ static bool ids_are_ordered(const struct computation_info *c)
     return true;
 }
 
-static const Xla__HloScheduleProto__InstructionSequence *sequence_of(const struct reader *r,
-                                                                     int64_t id)
+typedef const Xla__HloScheduleProto__InstructionSequence sequence;
+
+static void register_schedule(struct reader *r)
 {
     const Xla__HloScheduleProto *s = r->m->schedule;
-    for (size_t k = s ? s->n_sequences : 0; k-- > 0;) /* the last entry of a key counts */
-        if (s->sequences[k]->key == id)
-            return s->sequences[k]->value;
-    return NULL;
+    map_init(&r->sequences, r->a);
+    for (size_t k = 0; s && k < s->n_sequences; k++) /* the last entry of a key counts */
+        if (s->sequences[k]->value)
+            map_put(&r->sequences,
+                    (struct str){(const char *)&s->sequences[k]->key, sizeof s->sequences[k]->key},
+                    s->sequences[k]->value);
+}
+
+static sequence *sequence_of(const struct reader *r, int64_t id)
+{
+    return map_get(&r->sequences, (struct str){(const char *)&id, sizeof id});
 }
 
 /* The order of the schedule, in which each instruction must be once and after its operands. */
-static bool order_by_schedule(struct reader *r, const struct computation_info *c,
-                              const Xla__HloScheduleProto__InstructionSequence *s)
+static bool order_by_schedule(struct reader *r, const struct computation_info *c, sequence *s)
 {
     const size_t n = c->proto->n_instructions;
     bool *placed = ARENA_ARRAY(&r->scratch, bool, n);
@@ -218,7 +225,7 @@ static bool order_by_schedule(struct reader *r, const struct computation_info *c
 
 static bool order_instructions(struct reader *r, const struct computation_info *c)
 {
-    const Xla__HloScheduleProto__InstructionSequence *s = sequence_of(r, c->proto->id);
+    sequence *s = sequence_of(r, c->proto->id);
     if (s)
         return order_by_schedule(r, c, s);
     if (!ids_are_ordered(c)) {
@@ -308,6 +315,7 @@ bool proto_read_computations(struct reader *r)
     const size_t n = r->m->n_computations;
     struct map names, inst_names;
     bool ordered = true;
+    register_schedule(r);
     map_init(&names, r->a);
     map_init(&inst_names, r->a);
     map_init(&r->computations_by_id, r->a);

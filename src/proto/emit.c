@@ -5,6 +5,7 @@
 #include "proto/proto_priv.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- numbers and strings ---- */
 
@@ -308,62 +309,69 @@ void proto_put_origin_leaf(struct buf *out, const Xla__OriginalArrayProto *o)
 
 enum { ORIGIN_DEPTH = 64 };
 
-/* A position in a shape, and the elements of the original value, which are mostly in the order of
- * the leaves. */
-struct origin_walk {
-    const Xla__OriginalValueProto *o;
-    size_t next;
-    int64_t index[ORIGIN_DEPTH];
-    size_t depth;
+typedef const Xla__OriginalValueElementProto origin_element;
+
+/* The elements of an original value in order; they alone determine the tree. */
+struct origin_tree {
+    origin_element **at;
+    size_t left; /* positions that may still be written, since an index may be any number */
 };
 
-static bool is_at(const struct origin_walk *w, const Xla__OriginalValueElementProto *e)
+static int element_cmp(const void *pa, const void *pb)
 {
-    return e->n_shape_index == w->depth &&
-           (w->depth == 0 || memcmp(e->shape_index, w->index, w->depth * sizeof *w->index) == 0);
+    origin_element *a = *(origin_element *const *)pa, *b = *(origin_element *const *)pb;
+    for (size_t k = 0; k < a->n_shape_index && k < b->n_shape_index; k++)
+        if (a->shape_index[k] != b->shape_index[k])
+            return a->shape_index[k] < b->shape_index[k] ? -1 : 1;
+    return (a->n_shape_index > b->n_shape_index) - (a->n_shape_index < b->n_shape_index);
 }
 
-static const Xla__OriginalArrayProto *origin_at(struct origin_walk *w)
+/* Writes the tree of the elements from `begin` to `end`, which share an index of length `depth`.
+ * Positions without an element are `()`. */
+static bool put_origin_tree(struct reader *r, struct origin_tree *t, size_t begin, size_t end,
+                            size_t depth)
 {
-    const size_t count = w->o->n_elements;
-    for (size_t k = 0; k < count; k++) {
-        const size_t at = (w->next + k) % count;
-        if (!is_at(w, w->o->elements[at]))
-            continue;
-        w->next = at + 1;
-        return w->o->elements[at]->original_array;
-    }
-    return NULL;
-}
-
-static bool put_origin_tree(struct reader *r, struct origin_walk *w, const Xla__ShapeProto *s)
-{
-    if (s->element_type != XLA__PRIMITIVE_TYPE__TUPLE) {
-        proto_put_origin_leaf(r->out, origin_at(w));
+    if (begin == end) {
+        buf_puts(r->out, "()");
         return true;
     }
-    if (w->depth == ORIGIN_DEPTH)
-        return proto_error(r, "original_value", -1, "shape nested more than %d deep", ORIGIN_DEPTH);
-    w->depth++;
+    if (t->at[begin]->n_shape_index == depth) {
+        proto_put_origin_leaf(r->out, t->at[begin]->original_array);
+        return true;
+    }
+    if (depth == ORIGIN_DEPTH)
+        return proto_error(r, NULL, -1, "nested more than %d deep", ORIGIN_DEPTH);
     buf_putc(r->out, '(');
-    for (size_t k = 0; k < s->n_tuple_shapes; k++) {
-        buf_puts(r->out, k ? ", " : "");
-        w->index[w->depth - 1] = (int64_t)k;
-        if (!put_origin_tree(r, w, s->tuple_shapes[k]))
+    for (int64_t position = 0; begin < end; position++) {
+        size_t next = begin;
+        while (next < end && t->at[next]->shape_index[depth] == position)
+            next++;
+        if (t->at[begin]->shape_index[depth] < 0 || t->left-- == 0)
+            return proto_error(r, NULL, -1, "invalid index %" PRId64,
+                               t->at[begin]->shape_index[depth]);
+        buf_puts(r->out, position ? ", " : "");
+        if (!put_origin_tree(r, t, begin, next, depth + 1))
             return false;
+        begin = next;
     }
     buf_putc(r->out, ')');
-    w->depth--;
     return true;
 }
 
-bool proto_put_origin(struct reader *r, const Xla__OriginalValueProto *o, const Xla__ShapeProto *s)
+bool proto_put_origin(struct reader *r, const Xla__OriginalValueProto *o)
 {
-    struct origin_walk w = {.o = o};
+    enum { GAPS = 1024, GAPS_FOR_EACH = 64 };
+    const size_t count = o->n_elements;
+    struct origin_tree t = {ARENA_ARRAY(&r->scratch, origin_element *, count),
+                            GAPS + GAPS_FOR_EACH * count};
+    for (size_t k = 0; k < count; k++)
+        t.at[k] = o->elements[k];
+    if (count > 1)
+        qsort(t.at, count, sizeof *t.at, element_cmp);
     buf_putc(r->out, '{');
     if (o->is_synthetic_call)
         buf_puts(r->out, "[synthetic_call]");
-    else if (!put_origin_tree(r, &w, s))
+    else if (!put_origin_tree(r, &t, 0, count, 0))
         return false;
     buf_putc(r->out, '}');
     return true;

@@ -47,7 +47,7 @@ static bool put_body(struct reader *r, const struct computation_info *c, enum op
             return proto_error(r, "literal", -1, "value of a scalar constant is missing");
         buf_puts(r->out, "{...}");
     } else {
-        return proto_put_literal(r, i->literal, at);
+        return proto_put_literal(r, i->literal, at, false);
     }
     return true;
 }

@@ -348,7 +348,8 @@ static struct literal *read_as(struct reader *r, const Xla__LiteralProto *p, con
 /* ---- text ---- */
 
 /* `{...}` for arrays, `({...}, 1)` for tuples. A scalar has no braces. */
-static bool put_elided(struct reader *r, const Xla__LiteralProto *p, const struct shape *s)
+static bool put_elided(struct reader *r, const Xla__LiteralProto *p, const struct shape *s,
+                       bool shapes)
 {
     if (shape_is_tuple(s)) {
         if (p->n_tuple_literals != (size_t)s->count)
@@ -357,11 +358,15 @@ static bool put_elided(struct reader *r, const Xla__LiteralProto *p, const struc
         buf_puts(r->out, "(");
         for (int k = 0; k < s->count; k++) {
             buf_puts(r->out, k ? ", " : " ");
-            if (!put_elided(r, p->tuple_literals[k], s->elements[k]))
+            if (!put_elided(r, p->tuple_literals[k], s->elements[k], shapes))
                 return false;
         }
         buf_puts(r->out, " )");
         return true;
+    }
+    if (shapes) {
+        shape_print(r->out, s, true);
+        buf_putc(r->out, ' ');
     }
     if (shape_is_array(s) && s->rank > 0 && !r->inline_values) {
         buf_puts(r->out, "{...}");
@@ -375,12 +380,12 @@ static bool put_elided(struct reader *r, const Xla__LiteralProto *p, const struc
     return true;
 }
 
-bool proto_put_literal(struct reader *r, const Xla__LiteralProto *l, uint32_t at)
+bool proto_put_literal(struct reader *r, const Xla__LiteralProto *l, uint32_t at, bool shapes)
 {
     struct proto_module *p = r->p;
     const size_t node = proto_enter(r, "literal", -1);
     const struct shape *s = proto_shape(r, l->shape, "shape", -1);
-    if (!s || !put_elided(r, l, s))
+    if (!s || !put_elided(r, l, s, shapes))
         return false;
     if (!r->inline_values)
         VEC_PUSH(&p->arena, p->values, p->value_count, p->value_capacity) =

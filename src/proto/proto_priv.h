@@ -78,6 +78,7 @@ struct reader {
     bool inline_values; /* the text is in a string of another module */
     struct computation_info *computations;
     struct map computations_by_id;
+    struct map sequences;             /* of the schedule, by id of the computation */
     const struct computation_info *c; /* being translated */
 };
 
@@ -123,7 +124,7 @@ bool proto_metadata_is_empty(const Xla__OpMetadata *m);
 void proto_put_frontend(struct buf *out, const Xla__FrontendAttributes *f);
 /* The bytes of a payload, inline or of the module's table. */
 struct str proto_payload(const struct reader *r, const Xla__Payload *p);
-bool proto_put_origin(struct reader *r, const Xla__OriginalValueProto *o, const Xla__ShapeProto *s);
+bool proto_put_origin(struct reader *r, const Xla__OriginalValueProto *o);
 void proto_put_origin_leaf(struct buf *out, const Xla__OriginalArrayProto *o);
 static inline struct str str_of_bytes(ProtobufCBinaryData b)
 {
@@ -145,8 +146,9 @@ bool proto_has_device_list(const inst_proto *i);
 
 /* Whether the message has the shape of an array, but no element data. */
 bool proto_literal_is_absent(const Xla__LiteralProto *l);
-/* Writes a value, or `{...}` and notes it for the instruction whose name begins at `at`. */
-bool proto_put_literal(struct reader *r, const Xla__LiteralProto *l, uint32_t at);
+/* Writes a value, or `{...}` and notes it for the instruction whose name begins at `at`; `shapes`:
+ * each array with its shape. */
+bool proto_put_literal(struct reader *r, const Xla__LiteralProto *l, uint32_t at, bool shapes);
 
 /* ---- text_format.c ---- */
 

@@ -157,7 +157,9 @@ static bool parse_recovery_module(struct parser *p, struct module **out)
     diags_init(&inside, &source);
     *out = NULL;
     if (p->state->nesting < 64)
-        *out = parse_source(&inside, &source, p->strict, p->state->nesting + 1);
+        *out = parse_source(&inside, &source,
+                            &(struct parse_options){.strict = p->strict, .core = p->core},
+                            p->state->nesting + 1);
     if (!*out) {
         struct diag *d = DIAG(p->ds, span, RECOVERY_MODULE);
         if (inside.first)

@@ -515,7 +515,8 @@ void parse_begin(struct parser *p, struct parse_state *state, struct module *m)
     map_init(&p->computations, &state->scratch);
 }
 
-struct module *parse_source(struct diags *ds, struct source *source, bool strict, int nesting)
+struct module *parse_source(struct diags *ds, struct source *source,
+                            const struct parse_options *options, int nesting)
 {
     struct parser p;
     struct parse_state state = {.nesting = nesting};
@@ -524,7 +525,8 @@ struct module *parse_source(struct diags *ds, struct source *source, bool strict
     m->source = *source;
     m->source.line_starts = NULL;
     m->source.line_count = 0;
-    lex_start(&p, ds, source->text, &m->arena, strict);
+    lex_start(&p, ds, source->text, &m->arena, options->strict);
+    p.core = options->core;
     parse_begin(&p, &state, m);
     bool ok = parse_text(&p) && ds->errors == errors;
     arena_free(&state.scratch);
@@ -537,5 +539,5 @@ struct module *parse_source(struct diags *ds, struct source *source, bool strict
 struct module *text_parse_module(struct diags *ds, struct source *source,
                                  const struct parse_options *options)
 {
-    return parse_source(ds, source, options->strict, 0);
+    return parse_source(ds, source, options, 0);
 }

@@ -123,7 +123,8 @@ bool async_starts_distinct(struct parser *p);
 /* Initializes the parser's state for a text; it is freed with state->scratch. */
 void parse_begin(struct parser *p, struct parse_state *state, struct module *m);
 /* Parses a whole text; `nesting` as in struct parse_state. */
-struct module *parse_source(struct diags *ds, struct source *source, bool strict, int nesting);
+struct module *parse_source(struct diags *ds, struct source *source,
+                            const struct parse_options *options, int nesting);
 
 /* Parses an instruction into the scope's computation; recovers from errors. */
 bool parse_instruction(struct parser *p, struct scope *s);

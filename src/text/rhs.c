@@ -281,7 +281,7 @@ static bool parse_body(struct parser *p, struct draft *d)
 /* Lowers builder forms to core HLO; attributes that this adds count as given. */
 static bool lower_draft(struct parser *p, struct draft *d)
 {
-    if (p->strict || d->i.sugar)
+    if (p->strict || p->core || d->i.sugar)
         return true;
     if (!lower_inst(p->ds, p->scope->c, &d->i, d->form))
         return false;

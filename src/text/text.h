@@ -9,6 +9,7 @@
 
 struct parse_options {
     bool strict; /* accept exactly the language of XLA's parser in jaxlib 0.10.2 */
+    bool core;   /* do not lower builder forms; implied by `strict` */
 };
 
 /* Parses one module. The text must be shorter than 4 GiB and outlive the module. Returns NULL with

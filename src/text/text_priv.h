@@ -38,6 +38,7 @@ struct parser {
     struct arena *arena; /* storage of values: that of the module */
     struct str text;
     bool strict;
+    bool core;               /* of struct parse_options */
     size_t at;               /* first byte after the current token */
     struct token tok;        /* the current token */
     uint32_t prev_end;       /* end of the previous token */

@@ -22,7 +22,8 @@
 # stderr: t.pbtxt:3:25: error: malformed protocol buffer: unterminated string
 # stderr: deep.pbtxt:1:1715: error: malformed protocol buffer: messages nested too deep
 # stderr: cut: error: not HLO text but a protocol buffer that has no module or is truncated...
-# status: 2
+# stderr: t.pbtxt:computations[0].instructions[2]...
+# status: 3
 edit() { sed "$1" "$HERE/../proto/add.pbtxt" >t.pbtxt; $HLO verify t.pbtxt; }
 # bytes FROM TO: one byte of the module
 module='\012\001m\022\001e\032J\012\001e\022=\012\001c\022\010constant\032\012\020\025\032\001\014*\003\012\001\000B\033\012\012\020\025\032\001\014*\003\012\001\000\252\001\014\001\016\003\370\007\000\001\002\003\004\005\017\230\002\200\200\200\200\020(\0010\200\200\200\200\020\042\014\022\012\020\025\032\001\014*\003\012\001\0000\001'
@@ -51,3 +52,5 @@ edit '3s/"main"/"main/'
 $HLO verify deep.pbtxt
 printf "$module" | head -c 90 >cut
 $HLO verify cut
+# not the builder form of an add, which broadcasts
+edit '8s/dimensions: 2 dimensions: 3 layout { minor_to_major: \[1, 0\] }/layout {}/'
