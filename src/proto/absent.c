@@ -6,8 +6,8 @@
 struct proto_module *proto_read(struct diags *ds, const struct proto_input *input)
 {
     (void)input;
-    DIAG(ds, NO_SPAN, PROTO_MALFORMED,
-         STR_ARG(STR("built without protocol buffers (libprotobuf-c, protoc-c)")));
+    DIAG(ds, NO_SPAN, FAILURE,
+         "built without protocol buffers (libprotobuf-c, protoc-c; meson option proto)");
     return NULL;
 }
 
