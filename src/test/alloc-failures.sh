@@ -248,6 +248,9 @@ inject 'repl script' repl --norc
 inject 'repl module' repl --norc step.hlo --random -c .run -c '.stats m' -c '.break t' -c .run -c .where -c .continue
 inject 'verify' verify step.hlo
 inject 'verify wrong' verify wrong.hlo
+inject 'verify proto' verify "$testdata/proto/attributes.pbtxt"
+inject 'run proto' run "$testdata/proto/add.pbtxt" '{{1, 2, 3}, {4, 5, 6}}'
+inject 'fmt proto' fmt "$testdata/proto/old.pbtxt"
 inject 'fmt' fmt step.hlo
 inject 'test' test "$testdata/control"
 inject 'ops' ops add
