@@ -69,7 +69,7 @@ static void join(struct c64 *out, const struct parts *p, int64_t n)
 
 /* The elements that are not ordinary, by the kernel of elementwise_complex.def. */
 static void mend(const char *opcode, char *out, size_t width, const struct parts *x,
-                 const struct parts *z, const uint8_t *ordinary, int64_t n)
+                 const struct parts *z, const int32_t *ordinary, int64_t n)
 {
     kern_tile_fn *fn = tile_find(tile_complexes[DT_C64], opcode);
     for (int64_t i = 0; i < n; i++)
@@ -79,9 +79,9 @@ static void mend(const char *opcode, char *out, size_t width, const struct parts
         }
 }
 
-static bool all_set(const uint8_t *ordinary, int64_t n)
+static bool all_set(const int32_t *ordinary, int64_t n)
 {
-    uint8_t all = 1;
+    int32_t all = 1;
     for (int64_t i = 0; i < n; i++)
         all &= ordinary[i];
     return all;
@@ -95,7 +95,7 @@ static bool all_set(const uint8_t *ordinary, int64_t n)
         const struct c64 *first = args[0], *second = args[(count)-1];                              \
         struct parts xy, zw, uv;                                                                   \
         const struct parts *const other = (count) == 2 ? &zw : &xy;                                \
-        uint8_t is_ordinary[CHUNK];                                                                \
+        int32_t is_ordinary[CHUNK];                                                                \
         for (int64_t at = 0; at < n; at += CHUNK) {                                                \
             const int64_t some = n - at < CHUNK ? n - at : CHUNK;                                  \
             split(&xy, first + at, some);                                                          \
