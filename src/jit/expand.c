@@ -421,13 +421,25 @@ int jit_compare(struct jit_builder *b, enum jit_direction d, bool total_order, i
     return jit_value_new(b, DT_PRED, compare_integers(&e, d, x, total_order_key(&e, y)));
 }
 
+/* Lanes of bf16 hold an f32, those of narrow integers are extended to 32 bits. */
 int jit_bitcast(struct jit_builder *b, enum dtype to, int x)
 {
+    const enum dtype from = b->values[x].type;
     enum lane_type from_lane, to_lane;
-    if (!lane_of_dtype(b->values[x].type, &from_lane) || !lane_of_dtype(to, &to_lane) ||
-        lane_is_wide(from_lane) != lane_is_wide(to_lane))
+    int lanes = b->values[x].lanes;
+    if (from == to)
+        return x;
+    if (!lane_of_dtype(from, &from_lane) || !lane_of_dtype(to, &to_lane) ||
+        dtype_bits(from) != dtype_bits(to) || from == DT_PRED || to == DT_PRED)
         return JIT_NONE;
-    return jit_value_new(b, to, b->values[x].lanes);
+    if (dtype_bits(to) >= 32)
+        return jit_value_new(b, to, lanes);
+    if (from == DT_F16 || to == DT_F16)
+        return JIT_NONE;
+    if (from == DT_BF16)
+        lanes = lane_shift(b, LANE_SHR, LANE_I32, lanes, 16);
+    lanes = to == DT_BF16 ? lane_shift(b, LANE_SHL, LANE_I32, lanes, 16) : rounded_to(b, to, lanes);
+    return jit_value_new(b, to, lanes);
 }
 
 /* ---- conversions ---- */

@@ -154,8 +154,10 @@ static enum fuse_role role_of(const struct step *s)
 
 static bool is_array(const struct fusing *z, int value)
 {
-    const struct view *v = &z->pl->p->constants[value < 0 ? ~value : 0];
-    return value < 0 ? dims_elements(v->rank, v->dims) > 1 : z->shapes[value]->rank > 0;
+    if (value >= 0)
+        return z->shapes[value]->rank > 0;
+    const struct view *v = &z->pl->p->constants[~value];
+    return dims_elements(v->rank, v->dims) > 1;
 }
 
 static bool add_leaf(const struct fusing *z, struct fuse_group *g, int value)

@@ -44,6 +44,12 @@ static void push_copy(struct maker *m, int out, const struct view *to, const str
 }
 
 /* A copy of the part of a large array that `v` describes, as a view of an array at address 0. */
+/* The address that views of a large array are relative to until its own is known. */
+static char *origin_of(const struct maker *m, int reg)
+{
+    return m->regs[reg].large_array ? (char *)m->pl : m->regs[reg].at;
+}
+
 static bool copy_of_large(struct maker *m, int reg, const struct view *v, const struct shape *s,
                           struct leaves *out)
 {
@@ -54,7 +60,7 @@ static bool copy_of_large(struct maker *m, int reg, const struct view *v, const 
         return false;
     *c = (struct scalar_copy){view_of(m, made, s), *v};
     scalar_push(m, SCALAR_COPY, made)->copy = c;
-    return scalar_set_address(m, reg, &c->x, v->data - m->regs[reg].at) &&
+    return scalar_set_address(m, reg, &c->x, v->data - origin_of(m, reg)) &&
            scalar_one_leaf(m, made, out);
 }
 
@@ -103,6 +109,7 @@ static bool make_view(struct maker *m, const struct inst *i, const struct leaves
 {
     int reg = operand(i, env, 0);
     struct view x = view_of(m, reg, operand_shape(i, 0)), v;
+    x.data = origin_of(m, reg);
     int64_t start[VIEW_MAX_RANK], limit[VIEW_MAX_RANK], stride[VIEW_MAX_RANK];
     struct ints dims = inst_ints(i, A_DIMENSIONS);
     switch (i->opcode) {
