@@ -115,15 +115,17 @@ void hlo_messages_no_memory(hlo_messages *m);
 
 /* ---- files and modules ---- */
 
-/* Reads PATH ("-": standard input) and, unless `strict`, splits it at `// -----` lines. The file
+/* Reads PATH ("-": standard input) and, unless `strict`, splits it into modules: at lines `//
+ * -----` and `HloModule NAME`, or the dumps to standard output of a program in its output. The file
  * may be text or a protocol buffer of XLA, either compressed by gzip, a bundle (hlo_write_bundle),
  * or a directory of XLA dumps with one module. NULL with a message if it cannot be read or has
  * another format (StableHLO); the message then explains how to get HLO text. Free with
  * hlo_file_free; modules and messages may outlive the file. */
 hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m);
-/* The same for the module selected by PICK: its number in the file, from 1; or in a directory of
- * dumps, whose files are named module_0023.NAME.PHASE.txt, "23" or "NAME" for the module before
- * optimizations, "23:after" for another phase, by a word of it. PICK NULL: as hlo_file_open. */
+/* The same for the module selected by PICK: its number in the file, from 1, or its name. In a
+ * directory of dumps, whose files are named module_0023.NAME.PHASE.txt, or for a pattern of file
+ * names, "23" or "NAME" is the module before optimizations, "23:after" that of another phase, by a
+ * word of it. Any part of a name that selects one module will do. PICK NULL: as hlo_file_open. */
 hlo_file *hlo_file_open_module(const char *path, const char *pick, bool strict, hlo_messages *m);
 /* A copy of a text in memory; NAME is its name in messages. NULL: the text has 4 GiB or more, or
  * out of memory. */
@@ -132,6 +134,10 @@ void hlo_file_free(hlo_file *f);
 /* Sets whether hlo_parse accepts only what XLA's parser accepts. The file is not split again. */
 void hlo_file_strict(hlo_file *f, bool strict);
 size_t hlo_file_count(const hlo_file *f); /* number of parts, one module each */
+/* The number of a part in its file, from 1, also if it was selected by PICK. */
+size_t hlo_file_number(const hlo_file *f, size_t part);
+/* The name of its module or, in the output of a program, of the dump; "" if it has no name. */
+const char *hlo_file_title(const hlo_file *f, size_t part);
 /* Whether the file is a protocol buffer of XLA, from which text is made. */
 bool hlo_file_is_proto(const hlo_file *f);
 /* The text of one part, not NUL-terminated, and the number of its first line. That of a protocol
@@ -147,13 +153,15 @@ bool hlo_verify(const hlo_module *module, hlo_messages *m);
 /* XLA's canonical text. FULL: all values. ABRIDGED: constants of more than ten elements are elided
  * as `{...}`, as in XLA's dumps. SHORT: XLA's short form, without metadata, percent signs and
  * signatures. BARE: FULL without metadata and stack frame tables. EXACT: FULL with -0 in constants
- * as `-0.0`, since XLA parses `-0` as 0. */
+ * as `-0.0`, since XLA parses `-0` as 0. COMMENTED: EXACT with the comments of the text that was
+ * parsed, each above its instruction or computation or at the end of its line. */
 enum hlo_print_style {
     HLO_PRINT_FULL,
     HLO_PRINT_ABRIDGED,
     HLO_PRINT_SHORT,
     HLO_PRINT_BARE,
-    HLO_PRINT_EXACT
+    HLO_PRINT_EXACT,
+    HLO_PRINT_COMMENTED
 };
 hlo_text hlo_print(const hlo_module *module, enum hlo_print_style style);
 int64_t hlo_replica_count(const hlo_module *module);
@@ -164,9 +172,8 @@ void hlo_set_participants(hlo_module *module, int64_t replicas, int64_t partitio
 size_t hlo_param_count(const hlo_module *module);
 const char *hlo_param_name(const hlo_module *module, size_t i);
 hlo_text hlo_param_shape(const hlo_module *module, size_t i);
-/* The number of the parameter of that name, with or without %; -1: none. If a name occurs twice in
- * a text, the second x is renamed to x.1 in the module; it is still found as x if that is
- * unambiguous. */
+/* The number of the parameter of that name, with or without %; -1: none. If it is unambiguous, x is
+ * also found as the name of x.1, and a parameter by the op_name in its metadata. */
 long hlo_param_find(const hlo_module *module, const char *name);
 /* The line of the instruction that computes tuple element `element` of the result; of the root if
  * that is not a tuple instruction or has no such element. */
@@ -221,6 +228,10 @@ struct hlo_tolerance {
     int64_t ulp;     /* distance in representable values of the type; 0: not used */
     bool zeros;      /* without a bound: 0 and -0 differ */
     bool bits;       /* every bit must be equal, NaN payloads included */
+    /* Adds the usual error of computations in the type of an array to `rel`, and its product with
+     * the largest finite magnitude in the expected array to `abs`: f64 1e-6, f32 1e-4, f16 1e-2,
+     * bf16 3e-2, narrower floats 0.3. */
+    bool usual;
 };
 #define HLO_TOLERANCE_INIT HLO_INIT(hlo_tolerance)
 /* Whether shapes and values agree. Otherwise `why`, unless NULL, is set to the first difference and

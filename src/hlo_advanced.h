@@ -5,6 +5,7 @@
  * header.
  *
  *   texts made of pieces
+ *   dumps
  *   listing instructions
  *   building modules
  *   editing modules
@@ -41,8 +42,38 @@ struct hlo_piece {
     const char *whole; /* the original text, which contains `text` */
     size_t whole_size;
     uint32_t first_line; /* number of the first line of `whole` */
+    size_t replaced;     /* if not 0, `text` replaces this many bytes of `whole` ... */
+    const char *at;      /* ... starting here, and messages refer to these */
 };
 hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, size_t count);
+/* Adds an error about a piece of an original text. */
+void hlo_messages_add_at(hlo_messages *m, const struct hlo_piece *place, const char *text);
+/* Renders message number `i` as hlo_messages_draw_in renders all. */
+hlo_text hlo_messages_draw_one(const hlo_messages *m, size_t i, const char *colors);
+
+/* ---- dumps ---- */
+
+typedef struct hlo_dumps hlo_dumps; /* the modules in a directory of dumps, or in a file */
+struct hlo_dump {
+    const char *path;   /* of its file */
+    const char *name;   /* of its file without directories, or of the part of a file */
+    const char *module; /* name of the module */
+    const char *phase;  /* before_optimizations, 0004.PIPELINE.after_PASS ...; or "" */
+    int64_t number;     /* of the module; a plain file counts its modules from 1 */
+};
+/* Whether it is a directory or a pattern of file names, and no file. */
+bool hlo_dumps_many(const char *path);
+/* Lists the modules in a directory of dumps, in the files that match a pattern or in a file, by
+ * module and in the order of passes. Of the same dump as text and as a protocol buffer, the text is
+ * listed. PICK: the dumps of one module, as for hlo_file_open_module; "": of the only one; NULL: of
+ * all. NULL with a message. Free with hlo_dumps_free. */
+hlo_dumps *hlo_dumps_open(const char *path, const char *pick, hlo_messages *m);
+void hlo_dumps_free(hlo_dumps *d);
+size_t hlo_dumps_count(const hlo_dumps *d);
+/* Its texts live as long as the list. */
+struct hlo_dump hlo_dumps_get(const hlo_dumps *d, size_t i);
+/* hlo_parse of a dump, which may outlive the list. */
+hlo_module *hlo_dumps_parse(const hlo_dumps *d, size_t i, hlo_messages *m);
 
 /* ---- listing instructions ---- */
 
@@ -88,6 +119,9 @@ long hlo_list_find(const hlo_listing *l, const char *name);
 long hlo_list_find_computation(const hlo_listing *l, const char *name); /* -1: none */
 /* The printed instruction: one line, without its newline and without ROOT. */
 hlo_text hlo_list_print(const hlo_listing *l, size_t i, enum hlo_print_style style);
+/* HLO text, complete or not, in color; `colors` as for hlo_messages_draw_in, with the entries
+ * attribute, comment, keyword, name, number, operation, shape and string. */
+hlo_text hlo_highlight(const char *text, size_t size, const char *colors);
 /* Call number `k` of the user's program that led to the instruction, innermost first; false past
  * the last. */
 struct hlo_frame {
@@ -222,6 +256,10 @@ struct hlo_view {
     bool hex;      /* floats as 0x1.8p+1 */
     bool bits;     /* also print the bits of each element */
     size_t width;  /* line width, in columns (80) */
+    /* Larger arrays are abridged further to about this many lines, and to statistics if one element
+     * at each end is too much; 0: unlimited. */
+    size_t lines;
+    bool summary; /* of arrays, only shape and statistics, on one line */
 };
 #define HLO_VIEW_INIT HLO_INIT(hlo_view)
 /* Prints the value with its shape. An unabridged array can be parsed again; an abridged one
@@ -231,6 +269,12 @@ hlo_text hlo_literal_show(const hlo_literal *l, const struct hlo_view *v);
  * as pairs; for a tuple, an object for each element in "elements". All values are written, unless
  * `max` is set: larger arrays then have "stats" instead of "values". */
 hlo_text hlo_literal_json(const hlo_literal *l, const struct hlo_view *v);
+/* Passes the text of hlo_literal_show, or with `json` of hlo_literal_json, to `put` in pieces, as
+ * it is formatted. If `put` returns false, the rest is not formatted. False in that case, and with
+ * a message if memory runs out. */
+bool hlo_literal_write(const hlo_literal *l, const struct hlo_view *v, bool json,
+                       bool (*put)(void *context, const char *text, size_t size), void *context,
+                       hlo_messages *m);
 /* A plot of characters. Heat maps show the last two dimensions, at index 0 of the others; curves
  * the last dimension; histograms all elements. Larger arrays are averaged by blocks. NaN and
  * infinities are red and magenta, or N and I without color. Complex numbers are plotted by absolute
@@ -280,19 +324,21 @@ hlo_text hlo_difference_json(const struct hlo_difference *d); /* the members by 
 typedef struct hlo_arrays hlo_arrays; /* named arrays in a file or a directory */
 /* Opens the arrays of PATH. The format depends on the name: NAME.npy, one array, called "";
  * NAME.bin and NAME.raw, the raw elements of one array as in struct hlo_array, also called "";
- * NAME.safetensors; a directory, in which array x is the file x.npy or x.bin; NAME.npz and any
- * other name, an .npz archive. NULL with a message. Free with hlo_arrays_free; literals may outlive
- * it. Arrays in files of 64 KiB and more are memory-mapped if they are stored as in memory; others
- * are copied, among them arrays of pred and of types below a byte, and arrays not aligned for their
- * type. So a file may be as large as the address space, but must not be truncated while its
- * literals are in use: see hlo_guard_mapped_files. */
+ * NAME.safetensors; a directory, in which array x is the file x.npy, x.bin, x.pb or x.pbtxt;
+ * NAME.npz and any other name, an .npz archive. A LiteralProto of XLA in binary or text format,
+ * also compressed by gzip, is recognized by its contents; its value is called "". NULL with a
+ * message. Free with hlo_arrays_free; literals may outlive it. Arrays in files of 64 KiB and more
+ * are memory-mapped if they are stored as in memory; others are copied, among them arrays of pred
+ * and of types below a byte, and arrays not aligned for their type. So a file may be as large as
+ * the address space, but must not be truncated while its literals are in use: see
+ * hlo_guard_mapped_files. */
 hlo_arrays *hlo_arrays_open(const char *path, hlo_messages *m);
 void hlo_arrays_free(hlo_arrays *s);
 /* If another program truncates a mapped file, reading beyond its new end raises SIGBUS. After this
  * call, that ends the process with status 4 and a message on standard error that names the file;
  * other SIGBUS signals keep their action. */
 void hlo_guard_mapped_files(void);
-/* Whether PATH has one of the suffixes above, or is a directory. */
+/* Whether PATH has one of the suffixes above, is a directory, or is an existing LiteralProto. */
 bool hlo_arrays_known(const char *path);
 /* Whether arrays in PATH have names, so that it can contain the values of all parameters. */
 bool hlo_arrays_many(const char *path);
@@ -328,6 +374,17 @@ struct hlo_bundle {
 };
 #define HLO_BUNDLE_INIT HLO_INIT(hlo_bundle)
 bool hlo_write_bundle(const char *path, const struct hlo_bundle *b, hlo_messages *m);
+enum hlo_format {
+    HLO_FORMAT_TEXT,       /* HLO text, with all values */
+    HLO_FORMAT_PROTO,      /* HloModuleProto or LiteralProto of XLA, in wire format */
+    HLO_FORMAT_PROTO_TEXT, /* and in text format */
+};
+/* Writes a module or a value in a format, compressed if `gzip`. What an HloModuleProto does not
+ * have is dropped with a warning. */
+bool hlo_write_module(const char *path, const hlo_module *module, enum hlo_format format, bool gzip,
+                      hlo_messages *m);
+bool hlo_write_literal(const char *path, const hlo_literal *l, enum hlo_format format, bool gzip,
+                       hlo_messages *m);
 /* Writes a file atomically. */
 bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m);
 /* The same incrementally: the file is created when it is closed, and only with `keep`. Files that
@@ -342,24 +399,41 @@ bool hlo_output_close(hlo_output *o, bool keep, hlo_messages *m);
 /* ---- arguments of a run ---- */
 
 /* The value of parameter `param` for a participant. Its leaves have the names `prefix`N, with N
- * counting the leaves of all parameters in order, or otherwise the name of the parameter, with .K
- * for tuple element K. A name followed by @PARTICIPANT takes precedence. An array without a name
- * (of a .npy file) matches any. Raw elements have the parameter's type. NULL with messages. Free
- * with hlo_literal_free. */
+ * counting the leaves of all parameters in order, or otherwise a name of the parameter, as for
+ * hlo_param_find, with .K for tuple element K, or otherwise arr_N (numpy.savez). A name followed by
+ * @PARTICIPANT takes precedence. An array without a name (of a .npy file) matches any. Raw elements
+ * have the parameter's type. NULL with messages. Free with hlo_literal_free. */
 hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo_module *module,
                               size_t param, size_t participant, hlo_messages *m);
+/* Checks that the file has no more arrays without names (arr_N) than the parameters have leaves;
+ * false with a message. */
+bool hlo_arrays_fit(const hlo_arrays *s, const hlo_module *module, hlo_messages *m);
 /* Parses the value of a parameter in the form of the command line: a literal, whose shape is
- * optional, or `@FILE`. A file of arrays (hlo_arrays_known) is read as by hlo_arrays_param with
- * prefix "arg"; any other file contains a literal. NULL with messages, also if the shape is not the
- * parameter's. */
+ * optional and which may be nested lists of JSON, or `@FILE`. A file of arrays (hlo_arrays_known)
+ * is read as by hlo_arrays_param with prefix "arg"; any other file contains a literal. NULL with
+ * messages, also if the shape is not the parameter's. */
 hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t participant,
                                const char *text, hlo_messages *m);
-/* The start of VALUE in a text NAME=VALUE; 0: no name. */
+/* Parses an expected result: a literal with its shape, or nested lists of JSON. NULL with
+ * messages. */
+hlo_literal *hlo_result_parse(const hlo_module *module, const char *text, size_t size,
+                              hlo_messages *m);
+/* The start of VALUE in a text NAME=VALUE; 0: no name. Brackets in NAME are closed. */
 size_t hlo_argument_value(const char *text);
 /* The result of the entry computation, from the leaves `prefix`0, `prefix`1, ... in the file PATH.
  * NULL with messages. */
 hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module,
                              size_t participant, hlo_messages *m);
+/* Arguments and results in the file of a module that is a bundle or a snapshot of XLA
+ * (HloSnapshot, HloUnoptimizedSnapshot). hlo_stored_arguments returns the number of lists of
+ * arguments: 0, 1 for all participants or one of each. hlo_stored_argument reads from the file
+ * of FROM an argument of MODULE, which has the shape of its parameter; a result may have any. They
+ * require that there are arguments or results; NULL with messages. Free with hlo_literal_free. */
+size_t hlo_stored_arguments(const hlo_module *module);
+hlo_literal *hlo_stored_argument(const hlo_module *from, const hlo_module *module, size_t param,
+                                 size_t participant, hlo_messages *m);
+bool hlo_file_has_results(const hlo_file *f);
+hlo_literal *hlo_stored_result(const hlo_module *from, size_t participant, hlo_messages *m);
 /* Random values, the same on all machines: words of splitmix64 by seed, leaf and element; `//
  * peers:` hints in the text are followed. NULL with messages. */
 hlo_literal *hlo_random_param(const hlo_module *module, size_t param, uint64_t seed,
@@ -499,6 +573,10 @@ struct hlo_profile_event {
 };
 bool hlo_profile_event(const hlo_profile *f, size_t i, struct hlo_profile_event *out);
 
+/* The iterations of the loop of hlo_run_progress, if it counts from a constant to a constant; -1:
+ * unknown. May be called from any thread and from signal handlers. */
+long long hlo_run_trip_count(const hlo_program *p);
+
 /* ---- tracing runs ---- */
 
 /* A program planned with `traced` runs all instructions of all computations one by one on whole
@@ -538,6 +616,9 @@ struct hlo_origin {
     size_t leaf;    /* of its value */
     int64_t index;  /* of the first such element, row-major in its leaf */
     uint64_t count; /* number of such elements of the value */
+    /* number of the instruction that produced infinities which operands of a NaN may have, plus 1;
+     * set by the caller of hlo_event_report, or 0 */
+    size_t infinities;
 };
 /* Whether the value of an instruction has one of the kinds `what` (a bit set) that its operands
  * lack: for an elementwise instruction at the same index, otherwise in all elements. A NaN in a
@@ -547,7 +628,8 @@ struct hlo_origin {
 bool hlo_event_origin(const struct hlo_event *s, unsigned what, struct hlo_origin *out);
 /* Adds a message about an origin at the instruction, an error (`stopped-on`) or a warning
  * (`warned-on`), with notes about the operands: their elements at the same index, or their
- * statistics. An error in the messages of the run makes the run fail. */
+ * statistics, and where their infinities were produced. An error in the messages of the run makes
+ * the run fail. */
 void hlo_event_report(const struct hlo_event *s, const struct hlo_origin *o, bool error,
                       hlo_messages *m);
 struct hlo_trace_callbacks {
@@ -676,15 +758,20 @@ hlo_text hlo_recorded_why(hlo_recorded *r, const struct hlo_element *e,
 
 /* ---- comparing runs ---- */
 
-/* Correspondence of the instructions of two modules; each instruction has at most one partner. */
+/* Correspondence of the instructions of two modules. Several instructions with equal values may
+ * have the same partner, whose own partner is one of them. */
 typedef struct hlo_pairing hlo_pairing;
 enum hlo_paired {
     HLO_UNPAIRED,
-    HLO_PAIRED_NAME,      /* same name, op and shape */
-    HLO_PAIRED_METADATA,  /* same op_name in the metadata, op and shape */
-    HLO_PAIRED_PLACE,     /* both the k-th of their op and shape; parameters: of the same number */
-    HLO_PAIRED_OTHERWISE, /* same name, but another op or shape; or both roots of their computations
-                           */
+    HLO_PAIRED_NAME, /* same name, op and shape */
+    /* same op_name in the metadata, op and shape; paired operands, or no others have them */
+    HLO_PAIRED_METADATA,
+    /* same op and shape, and paired operands or equal values of constants; parameters: of the same
+     * number */
+    HLO_PAIRED_PLACE,
+    /* same name or op_name, but another op or shape; or both roots of their computations */
+    HLO_PAIRED_OTHERWISE,
+    HLO_PAIRED_VALUE, /* equal values: hlo_diverge */
 };
 struct hlo_pair {
     long other; /* -1: none */
@@ -700,31 +787,37 @@ struct hlo_pair hlo_pair_of_b(const hlo_pairing *p, size_t i);
  * that are not partners. Values of constants of more than ten elements are not compared. */
 bool hlo_pair_changed(const hlo_pairing *p, size_t i);
 
-/* A comparison of two programs, planned with `traced`, on the same arguments. Values are kept up to
- * `capacity` bytes; if that is too little for all values that are not bitwise equal, the programs
- * run several times. */
+/* A comparison of two programs, planned with `traced`, on the same arguments. */
 struct hlo_comparison {
     size_t size; /* sizeof(struct hlo_comparison) */
     hlo_program *a, *b;
-    const hlo_pairing *pairing;     /* of listings of their modules */
+    /* Of listings of their modules. Pairs with different values are removed unless their operands
+     * are equal, and instructions with equal values are added. */
+    hlo_pairing *pairing;
     const hlo_literal *const *args; /* as for hlo_run_all */
     size_t count;
     /* values of A are the expected ones; NULL: values must be equal */
     const struct hlo_tolerance *tolerance;
-    uint64_t capacity; /* bytes; 0: 512 MiB */
 };
 #define HLO_COMPARISON_INIT HLO_INIT(hlo_comparison)
 struct hlo_divergence {
-    uint64_t compared,
-        unequal; /* values of paired instructions; those that are not bitwise equal */
-    bool found;  /* a value is outside the tolerance. The members down to `difference` describe the
-                    first one, in the order of A */
+    /* Executed instructions of the module that has fewer, except aliases such as tuples. */
+    uint64_t instructions;
+    uint64_t compared; /* of them, those with a partner */
+    uint64_t unequal;  /* of those, with values that are not bitwise equal */
+    /* The results differ, and an instruction is known to be the first that computes another value.
+     * The members down to `difference` describe it. */
+    bool found;
     size_t participant, a, b; /* a, b: instructions */
+    size_t origin;            /* b; or an instruction without a partner from whose value b is
+                                 computed, which may have changed instead */
     uint64_t occurrence;      /* number of its earlier executions */
-    /* number of earlier values of A; nested instructions precede the enclosing one */
-    uint64_t number;
     hlo_literal *value_a, *value_b;
     struct hlo_difference difference;
+    /* Unless NULL, nothing is `found`, and the difference is that of a constant of B without a
+     * partner: results agree if it has this value. */
+    hlo_literal *constant_value;
+    size_t constant;
     bool results_agree; /* otherwise `results` is the difference for the first participant whose
                            results differ */
     struct hlo_difference results;

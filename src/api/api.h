@@ -18,9 +18,12 @@ struct hlo_file {
     struct arena arena;
     struct file_bytes bytes;
     struct source *parts;
-    size_t count;
+    struct str *titles;         /* of the parts: name of the dump or of the module, or empty */
+    size_t count, skipped;      /* skipped: parts of the file before the first */
+    const char *path;           /* of a file of text; NULL: none */
     struct proto_module *proto; /* the protocol buffer that the text was made from, or NULL */
     hlo_text full;              /* its module with all values, once hlo_file_text was called */
+    hlo_arrays *bundle;         /* the bundle that the text was read from, or NULL */
 };
 
 struct sink { /* messages about one source */
@@ -57,6 +60,7 @@ struct hlo_world {
 };
 
 struct program;
+struct run_state;
 struct hlo_program {
     const hlo_module *module;
     hlo_world *world;            /* NULL: single process */
@@ -64,8 +68,8 @@ struct hlo_program {
     struct tracer *tracer;       /* NULL: planned without `traced` */
     struct thread_pool *workers; /* shared by all participants */
     size_t count;                /* number of participants */
-    struct program *programs[];  /* one per participant, with its state during a run; NULL: the
-                                    participant runs in another process */
+    struct program **programs;   /* one per participant; NULL: it runs in another process */
+    struct run_state *states[];  /* likewise */
 };
 
 hlo_text hlo_text_of(struct buf *b); /* takes ownership of the bytes */
@@ -76,10 +80,14 @@ bool hlo_options_copy(void *to, size_t size, const void *from, hlo_messages *m);
 /* hlo_messages_free as a cleanup_fn: messages hold references to files, which the out-of-memory
  * scope does not release. */
 void hlo_messages_cleanup(void *m);
-hlo_file *hlo_file_new(bool strict); /* one reference, no parts */
+hlo_file *hlo_file_new(bool strict);       /* one reference, no parts */
+struct source *hlo_file_part(hlo_file *f); /* gives the file one part, which is not initialized */
 /* Splits the text, which must outlive the file, into parts. */
 void hlo_file_split(hlo_file *f, const char *name, struct str text);
 hlo_file *hlo_file_hold(hlo_file *f);
+/* The values of constants that the text of a module elides, from the protocol buffer of the same
+ * dump beside its file, if there is one; with a note that says so. */
+void hlo_restore_elided(const hlo_module *module, hlo_messages *m);
 
 static inline const struct inst *hlo_param_of(const hlo_module *module, size_t i)
 {
@@ -94,11 +102,34 @@ hlo_literal *hlo_literal_end(hlo_literal *h, struct literal *l);
  * may outlive modules. */
 hlo_literal *hlo_literal_end_own(hlo_literal *h, struct literal *l);
 /* hlo_literal_parse; NAME is the name of the text in messages. */
-hlo_literal *hlo_literal_parse_named(const char *name, struct str text, hlo_messages *m);
+hlo_literal *hlo_literal_parse_named(const char *name, struct str text, const struct shape *shape,
+                                     hlo_messages *m);
+/* The names by which files and arguments may refer to a parameter: its own, that without the number
+ * that makes it unique, and its op_name; the latter two if they are unambiguous. Returns their
+ * number. */
+enum { PARAM_NAMES = 3 };
+size_t hlo_param_names(const hlo_module *module, size_t param, struct str names[PARAM_NAMES]);
 /* Moves a value into the arena: shapes are copied, storage is moved. */
 struct literal *hlo_literal_take(struct arena *a, struct literal *from);
 /* Registers a literal of the caller whose ownership is passed to the library; NULL is allowed. */
 void hlo_literal_adopt(hlo_literal *h);
+
+/* Checks the shape of an argument; dynamic sizes are checked by the run. False with a message. */
+bool hlo_argument_fits(const hlo_module *module, size_t param, const hlo_literal *l,
+                       hlo_messages *m);
+/* The result of the entry computation in arrays named `prefix`0, `prefix`1, ... */
+hlo_literal *hlo_arrays_result(const hlo_arrays *s, const char *prefix, const hlo_module *module,
+                               size_t participant, hlo_messages *m);
+
+/* Replaces all pairs by those of a pairing of the same modules. */
+void hlo_pair_copy(hlo_pairing *p, const hlo_pairing *from);
+/* Makes two instructions partners; one that has a partner keeps it. */
+void hlo_pair_add(hlo_pairing *p, size_t a, size_t b, enum hlo_paired how);
+void hlo_pair_remove(hlo_pairing *p, size_t b); /* the pair of an instruction of b */
+/* The instruction whose value it has: a parameter of a computation with a single caller that of an
+ * operand of the call or fusion, an element of a known tuple that of an operand of the tuple, a
+ * call or fusion that of the root. */
+size_t hlo_pair_source(const hlo_listing *l, size_t i);
 
 /* Conversion between instructions and their numbers in a listing. */
 size_t hlo_listing_number(const hlo_listing *l, const struct inst *i);
@@ -117,6 +148,7 @@ struct event_value;
 struct event_state { /* `run` of a struct hlo_event */
     struct trace_event *trace_event;
     const hlo_module *module;
+    const hlo_listing *listing;
     struct event_value *given; /* literals returned in this call */
 };
 struct tracer *hlo_tracer_new(const hlo_module *module);
@@ -131,7 +163,7 @@ bool hlo_run_traced_within(const hlo_module *module, const struct hlo_run_option
 /* Describes what a step does and how. The program must have had a dry run (eval_estimate_memory).
  */
 struct function;
-struct str hlo_step_text(struct arena *a, const struct program *p, const struct function *f,
+struct str hlo_step_text(struct arena *a, const struct run_state *state, const struct function *f,
                          int number);
 
 /* Sink for messages about a part of a file. */

@@ -4,6 +4,7 @@
 #include "api/api.h"
 
 #include "io/io.h"
+#include "text/token.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -84,12 +85,31 @@ hlo_literal *hlo_arrays_param(const hlo_arrays *s, const char *prefix, const hlo
     struct diags *ds = sink(m, s->in.path.ptr);
     hlo_literal *h = hlo_literal_begin();
     const struct inst *p = hlo_param_of(module, param);
+    struct str names[PARAM_NAMES];
     struct io_request w = {.prefix = prefix,
                            .leaf = leaves_before(module, param),
-                           .name = p->name,
+                           .names = names,
+                           .name_count = hlo_param_names(module, param, names),
                            .participant = (int64_t)participant,
                            .who = param_title(&h->arena, module, param)};
     return hlo_literal_end_own(h, io_arrays_value(ds, &h->arena, &s->in, &w, p->shape));
+}
+
+bool hlo_arrays_fit(const hlo_arrays *s, const hlo_module *module, hlo_messages *m)
+{
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
+    const size_t count = hlo_param_count(module);
+    int64_t leaves = 0;
+    char name[32], why[96];
+    if (count > 0)
+        leaves = leaves_before(module, count - 1) +
+                 shape_leaf_count(hlo_param_of(module, count - 1)->shape);
+    snprintf(name, sizeof name, "arr_%" PRId64, leaves);
+    if (!hlo_arrays_has(s, name))
+        return true;
+    snprintf(why, sizeof why, "file has '%s', but the module has only %" PRId64 " parameters", name,
+             leaves);
+    return DIAG_ERROR(sink(m, s->in.path.ptr), NO_SPAN, FAILURE, why);
 }
 
 /* ---- arguments in text form ---- */
@@ -104,22 +124,62 @@ bool hlo_literal_has_shape(const char *text, size_t size)
     return i > 0 && i < size && text[i] == '[';
 }
 
+/* A shape without layouts. */
+static const struct shape *plain_shape(struct arena *a, const struct shape *s)
+{
+    if (s->dtype == DT_BUFFER)
+        s = s->elements[0];
+    if (shape_is_array(s))
+        return shape_array(a, s->dtype, s->rank, s->dims, s->dynamic, NULL);
+    if (!shape_is_tuple(s))
+        return s;
+    const struct shape **elements = ARENA_ARRAY(a, const struct shape *, s->count);
+    for (int i = 0; i < s->count; i++)
+        elements[i] = plain_shape(a, s->elements[i]);
+    return shape_tuple(a, s->count, elements);
+}
+
+/* Parses nested lists of JSON. */
+static hlo_literal *parse_lists(const char *name, struct str text, const struct shape *shape,
+                                hlo_messages *m)
+{
+    struct arena a;
+    arena_init(&a);
+    hlo_literal *l = hlo_literal_parse_named(name, text, plain_shape(&a, shape), m);
+    arena_free(&a);
+    return l;
+}
+
+static bool is_list(struct str text) { return text.len > 0 && text.ptr[0] == '['; }
+
+hlo_literal *hlo_result_parse(const hlo_module *module, const char *text, size_t size,
+                              hlo_messages *m)
+{
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
+    const struct str s = str_trim((struct str){text, size});
+    return is_list(s) ? parse_lists("<literal>", s, module->m->entry->root->shape, m)
+                      : hlo_literal_parse(s.ptr, s.len, m);
+}
+
 /* Parses a literal; NAME is the file that contains the text, or NULL. */
 static hlo_literal *literal_argument(const hlo_module *module, size_t param, const char *name,
                                      struct str text, hlo_messages *m)
 {
     struct buf b = {0}, called = {0};
     text = str_trim(text);
-    if (!hlo_literal_has_shape(text.ptr, text.len)) {
+    if (!hlo_literal_has_shape(text.ptr, text.len) && !is_list(text)) {
         shape_print(&b, hlo_param_of(module, param)->shape, false);
         buf_putc(&b, ' ');
     }
-    buf_str(&b, text);
+    if (!is_list(text))
+        buf_str(&b, text);
     if (name)
         buf_puts(&called, name);
     else
         buf_printf(&called, "argument '" STR_FMT "'", STR_ARG(hlo_param_of(module, param)->name));
-    hlo_literal *l = hlo_literal_parse_named(called.data, buf_view(&b), m);
+    hlo_literal *l = is_list(text)
+                         ? parse_lists(called.data, text, hlo_param_of(module, param)->shape, m)
+                         : hlo_literal_parse_named(called.data, buf_view(&b), NULL, m);
     buf_free(&b);
     buf_free(&called);
     return l;
@@ -147,9 +207,8 @@ static hlo_literal *literal_file(const hlo_module *module, size_t param, const c
     return l;
 }
 
-/* Checks an explicit shape against the parameter; dynamic sizes are checked by the run. */
-static bool argument_fits(const hlo_module *module, size_t param, const hlo_literal *l,
-                          hlo_messages *m)
+bool hlo_argument_fits(const hlo_module *module, size_t param, const hlo_literal *l,
+                       hlo_messages *m)
 {
     const struct inst *p = hlo_param_of(module, param);
     hlo_text got = hlo_literal_shape(l), expected = hlo_param_shape(module, param);
@@ -168,7 +227,7 @@ static bool argument_fits(const hlo_module *module, size_t param, const hlo_lite
 }
 
 /* Reports a hint if the text looks like an argument of another tool: a file name without @, or
- * brackets. */
+ * values without braces. */
 static bool hint(const hlo_module *module, size_t param, const char *text, hlo_messages *m)
 {
     struct buf called = {0}, why = {0};
@@ -178,8 +237,8 @@ static bool hint(const hlo_module *module, size_t param, const char *text, hlo_m
         return false;
     if (!number && strchr(text, '.') && access(text, R_OK) == 0)
         buf_printf(&why, "'%s' is a file; use '@%s' to read its contents", text, text);
-    else if (*text == '[' || (*text != '{' && strchr(text, ',')))
-        buf_puts(&why, "write arrays in braces: '{1, 2, 3}'");
+    else if (*text != '[' && *text != '{' && strchr(text, ','))
+        buf_puts(&why, "write arrays in braces or brackets: '{1, 2, 3}'");
     if (why.size > 0) {
         buf_printf(&called, "argument '" STR_FMT "'", STR_ARG(hlo_param_of(module, param)->name));
         hlo_messages_add(m, called.data, why.data);
@@ -203,7 +262,7 @@ hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t pa
         l = array_argument(module, param, participant, text + 1, m);
     else
         l = literal_file(module, param, text + 1, m);
-    if (l && argument_fits(module, param, l, m))
+    if (l && hlo_argument_fits(module, param, l, m))
         return l;
     hlo_literal_free(l);
     return NULL;
@@ -214,9 +273,24 @@ size_t hlo_argument_value(const char *text)
     const char *p = text + (*text == '%');
     if (!char_is_letter(*p))
         return 0;
-    while (*p && !strchr("=[{( ,", *p))
-        p++;
+    while (*p && !strchr("={( ,", *p)) {
+        const size_t end = *p == '[' ? text_group_end(str_of(p), 0) : 1;
+        if (end == SIZE_MAX)
+            return 0;
+        p += end;
+    }
     return *p == '=' ? (size_t)(p + 1 - text) : 0;
+}
+
+hlo_literal *hlo_arrays_result(const hlo_arrays *s, const char *prefix, const hlo_module *module,
+                               size_t participant, hlo_messages *m)
+{
+    hlo_literal *h = hlo_literal_begin();
+    const struct io_request w = {
+        .prefix = prefix, .participant = (int64_t)participant, .who = STR("result")};
+    struct diags *ds = sink(m, s->in.path.ptr);
+    return hlo_literal_end_own(
+        h, io_arrays_value(ds, &h->arena, &s->in, &w, module->m->entry->root->shape));
 }
 
 hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_module *module,
@@ -224,16 +298,9 @@ hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_mod
 {
     OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     hlo_arrays *s = hlo_arrays_open(path, m);
-    if (!s)
-        return NULL;
-    hlo_literal *h = hlo_literal_begin();
-    struct io_request w = {
-        .prefix = prefix, .participant = (int64_t)participant, .who = STR("result")};
-    struct diags *ds = sink(m, path);
-    h = hlo_literal_end_own(
-        h, io_arrays_value(ds, &h->arena, &s->in, &w, module->m->entry->root->shape));
+    hlo_literal *l = s ? hlo_arrays_result(s, prefix, module, participant, m) : NULL;
     hlo_arrays_free(s);
-    return h;
+    return l;
 }
 
 /* ---- writing ---- */

@@ -1,191 +1,62 @@
 /*
- * Public interface: comparison of runs. Finds the first value that differs when two programs run
- * on the same arguments.
+ * Public interface: comparison of runs. Finds the first instruction that computes another value
+ * when two programs run on the same arguments.
  *
- * Program a runs first, and a store keeps its values within a memory budget. A digest of each
- * value determines which values of program b are bitwise equal. The others, called candidates, may
- * still be within the tolerance. Those whose value of a was dropped are compared in rounds: both
- * programs run again, with as many candidates in the store as the budget allows, until one is
- * outside the tolerance or none is left.
- *
- * The modules may nest an instruction differently, so executions are matched by their number.
+ * Sketches of all values are taken in a run of each program, and instructions are paired by them
+ * (match.c). If the results differ, program b runs again for each pair that may be the first to
+ * differ, with the value of a in place of that of b: the instruction whose replacement makes the
+ * results agree is the one. There may be none, as when several instructions were changed; then it
+ * is the first that differs although its operands do not. Constants that passes made have no
+ * counterpart in a: likely values are tried.
  */
-#include "api/store.h"
+#include "api/match.h"
 
-#include "look/look.h"
+#include <math.h>
 
-#include <stdlib.h>
+/* Trials: at least MIN_TRIALS, and as many as take WORK, the elements of all values. */
+enum { MIN_TRIALS = 16, MAX_TRIALS = 1000, EVENT_WORK = 1000 };
+static const uint64_t WORK = UINT64_C(1) << 30;
+static const uint64_t BUDGET = UINT64_C(512) << 20; /* bytes of values kept for replacement */
 
-enum { DEFAULT_BUDGET = 512 << 20 };
-
-struct digest { /* of one execution of an instruction of a */
-    uint64_t digest[2], number;
-};
-struct digests { /* digests of one instruction and participant, in order of execution */
-    struct digest *at;
+struct values { /* of one instruction of a and participant, in all executions */
+    hlo_literal **at;
     size_t count, capacity;
+    bool requested, dropped;
 };
-struct candidate { /* values that are not bitwise equal */
-    size_t participant, a, b;
-    uint64_t execution, number; /* number: of all values of a, in order */
-};
+
 struct search {
     struct hlo_comparison c;
     struct hlo_tolerance tolerance;
-    const hlo_listing *a, *b;
     struct arena arena;
-    struct store store;      /* values of a, by execution */
-    struct digests *digests; /* of a, by participant and instruction */
-    uint64_t *executions;    /* counts of the current run, by participant and instruction */
-    size_t insts, participants;
-    uint64_t done; /* number of values of a so far; nested instructions precede the enclosing one */
-    struct candidate *candidates;
-    size_t count, capacity;
-    struct candidate found; /* the first candidate outside the tolerance, if `out->found` */
+    struct matching matching;
+    struct values *values; /* by participant and instruction of a */
+    uint64_t bytes;        /* of values */
+    size_t participants;
+    struct suspect trial; /* the pair whose value is replaced, or compared */
+    hlo_literal *guess;   /* unless NULL, replaces the value of b in place of that of a */
+    uint64_t trial_events;
+    uint64_t *executions; /* of an instruction in the current run, by participant */
+    hlo_pairing *pairing; /* as given */
     struct hlo_divergence *out;
     hlo_messages *m;
 };
 
-/* Whether the instruction only aliases values, which are compared where they are computed. */
-static bool is_name(const struct inst *i) { return op_is(i->opcode, OP_NAMES); }
-
-/* The instruction of a that corresponds to instruction `inst` of b; -1: none. */
-static long compared_with(const struct search *s, size_t inst)
+static void prepare(struct search *s, struct tracks *t, const hlo_listing *l)
 {
-    return is_name(hlo_listing_inst(s->b, inst)) ? -1 : hlo_pair_of_b(s->c.pairing, inst).other;
+    *t = (struct tracks){.l = l, .insts = hlo_list_count(l), .participants = s->participants};
+    t->at = ARENA_ARRAY(&s->arena, struct track, s->participants * t->insts);
 }
 
-static bool is_compared(const struct search *s, size_t inst)
-{
-    return !is_name(hlo_listing_inst(s->a, inst)) && hlo_pair_of_a(s->c.pairing, inst).other >= 0;
-}
-
-static size_t slot_of(const struct search *s, size_t participant, size_t inst)
-{
-    return participant * s->insts + inst;
-}
-
-/* ---- values ---- */
-
-static int by_number(const void *x, const void *y)
-{
-    const struct candidate *a = x, *b = y;
-    if (a->participant != b->participant)
-        return a->participant < b->participant ? -1 : 1;
-    return (a->number > b->number) - (a->number < b->number);
-}
-
-static void free_values(struct hlo_divergence *d)
-{
-    hlo_literal_free(d->value_a);
-    hlo_literal_free(d->value_b);
-    d->value_a = d->value_b = NULL;
-}
-
-/* Compares the values of a candidate in a and b. False: out of memory. */
-static bool compare(struct search *s, const struct candidate *u, const hlo_literal *a,
-                    const hlo_literal *b)
-{
-    if (s->out->found && by_number(u, &s->found) > 0)
-        return true;
-    struct hlo_difference d = hlo_literal_difference(b, a, &s->tolerance);
-    if (d.comparable && d.outside == 0)
-        return true;
-    free_values(s->out);
-    s->out->found = true;
-    s->out->difference = d;
-    s->out->value_a = hlo_literal_copy(a);
-    s->out->value_b = hlo_literal_copy(b);
-    s->found = *u;
-    return s->out->value_a && s->out->value_b;
-}
-
-static uint64_t bytes_of(const hlo_listing *l, size_t inst)
-{
-    int64_t size = 0;
-    return shape_bytes(hlo_listing_inst(l, inst)->shape, &size) && size > 0 ? (uint64_t)size : 1;
-}
-
-/* ---- callbacks ---- */
-
-static bool digest_a(void *context, const struct hlo_event *e)
-{
-    struct search *s = context;
-    struct hlo_within nesting;
-    if (!is_compared(s, e->inst))
-        return true;
-    const hlo_literal *l = hlo_event_value(e);
-    if (!l)
-        return false;
-    struct digests *d = &s->digests[slot_of(s, e->participant, e->inst)];
-    const struct store_key key = store_execution(e->inst, e->participant, d->count, &nesting);
-    struct digest *digest = &VEC_PUSH(&s->arena, d->at, d->count, d->capacity);
-    *digest = (struct digest){.number = s->done++};
-    look_digest(l->l, digest->digest);
-    store_put(&s->store, &key, e);
-    return true;
-}
-
-/* Callback of later runs of a: keeps the candidates of the current round. */
-static bool keep_a(void *context, const struct hlo_event *e)
-{
-    struct search *s = context;
-    struct hlo_within nesting;
-    if (!is_compared(s, e->inst))
-        return true;
-    uint64_t *n = &s->executions[slot_of(s, e->participant, e->inst)];
-    const struct store_key key = store_execution(e->inst, e->participant, (*n)++, &nesting);
-    store_put(&s->store, &key, e);
-    return true;
-}
-
-/* Callback of b: finds candidates in the first run; later compares those whose value of a is in the
- * store. */
-static bool compare_b(void *context, const struct hlo_event *e)
-{
-    struct search *s = context;
-    const long a = compared_with(s, e->inst);
-    const bool first = !s->store.refilling;
-    struct hlo_within nesting;
-    uint64_t digest[2] = {0};
-    if (a < 0)
-        return true;
-    const size_t slot = slot_of(s, e->participant, (size_t)a);
-    const uint64_t n = s->executions[slot]++;
-    const struct store_key key = store_execution((size_t)a, e->participant, n, &nesting);
-    if (n >= s->digests[slot].count)
-        return true; /* a's loop has ended; the value that its condition depends on differs, and is
-                        compared before */
-    const struct digest *of_a = &s->digests[slot].at[n];
-    const hlo_literal *value_a = first ? NULL : store_get(&s->store, &key);
-    if (!first && !value_a)
-        return true;
-    const hlo_literal *l = hlo_event_value(e);
-    if (!l)
-        return false;
-    look_digest(l->l, digest);
-    s->out->compared += first;
-    if (memcmp(digest, of_a->digest, sizeof digest) == 0)
-        return true;
-    const struct candidate u = {e->participant, (size_t)a, e->inst, n, of_a->number};
-    s->out->unequal += first;
-    if (first)
-        value_a = store_get(&s->store, &key);
-    if (value_a)
-        return compare(s, &u, value_a, l);
-    VEC_PUSH(&s->arena, s->candidates, s->count, s->capacity) = u;
-    return true;
-}
-
-/* ---- rounds ---- */
+/* ---- runs ---- */
 
 static bool run(struct search *s, hlo_program *p,
-                bool (*after)(void *context, const struct hlo_event *s), hlo_literal **results)
+                bool (*after)(void *context, const struct hlo_event *s), hlo_literal **results,
+                hlo_messages *m)
 {
     struct hlo_trace_callbacks o = {.size = sizeof o, .context = s, .after = after};
-    memset(s->executions, 0, s->participants * s->insts * sizeof *s->executions);
+    memset(s->executions, 0, s->participants * sizeof *s->executions);
     hlo_trace_within(p, &o);
-    bool ok = hlo_run_all(p, s->c.args, s->c.count, NULL, results, s->m);
+    const bool ok = hlo_run_all(p, s->c.args, s->c.count, NULL, results, m);
     hlo_trace(p, NULL);
     return ok;
 }
@@ -198,81 +69,400 @@ static void free_results(struct search *s, hlo_literal **results)
     }
 }
 
-/* Marks candidates from `first` on, as many as fit the budget, at least one; returns the end of the
- * range. */
-static size_t request_values(struct search *s, size_t first)
+static bool take(struct search *s, struct tracks *t, const struct hlo_event *e)
 {
-    uint64_t bytes = 0;
-    size_t end = first;
-    store_clear(&s->store);
-    for (; end < s->count; end++) {
-        struct hlo_within nesting;
-        const struct store_key key =
-            store_execution(s->candidates[end].a, s->candidates[end].participant,
-                            s->candidates[end].execution, &nesting);
-        const uint64_t size = bytes_of(s->a, s->candidates[end].a);
-        if (end > first && (size > s->store.budget || bytes > s->store.budget - size))
-            break;
-        bytes += size;
-        store_request(&s->store, &key);
-    }
-    store_refill(&s->store);
-    return end;
+    const struct inst *inst = hlo_listing_inst(t->l, e->inst);
+    t->events++;
+    if (op_is(inst->opcode, OP_NAMES) && !shape_is_array(inst->shape))
+        return true;
+    if (!hlo_event_value(e))
+        return false;
+    track_add(&s->arena, track_of(t, e->participant, e->inst), e);
+    return true;
 }
 
-/* Compares the candidates from *first on that fit the budget, and advances *first. */
-static bool do_round(struct search *s, size_t *first, hlo_literal **results)
+static bool take_a(void *context, const struct hlo_event *e)
 {
-    const size_t end = request_values(s, *first);
-    bool ok = run(s, s->c.a, keep_a, results);
-    free_results(s, results);
-    if (s->store.failed) {
-        hlo_messages_add(s->m, "diff", "out of memory for a recorded value");
-        ok = false;
+    struct search *s = context;
+    return take(s, &s->matching.a, e);
+}
+
+static bool take_b(void *context, const struct hlo_event *e)
+{
+    struct search *s = context;
+    return take(s, &s->matching.b, e);
+}
+
+/* ---- values of a ---- */
+
+static struct values *values_of(struct search *s, size_t participant, size_t a)
+{
+    return &s->values[participant * s->matching.a.insts + a];
+}
+
+static bool keep(void *context, const struct hlo_event *e)
+{
+    struct search *s = context;
+    struct values *v = values_of(s, e->participant, e->inst);
+    if (!v->requested || v->dropped)
+        return true;
+    const hlo_literal *value = hlo_event_value(e);
+    const uint64_t bytes = value ? (uint64_t)shape_bytes_or(value->l->shape, 0) : 0;
+    hlo_literal *copy = value && bytes <= BUDGET - s->bytes ? hlo_literal_copy(value) : NULL;
+    v->dropped = !copy;
+    if (copy) {
+        VEC_PUSH(&s->arena, v->at, v->count, v->capacity) = copy;
+        s->bytes += bytes;
     }
-    ok = ok && run(s, s->c.b, compare_b, results);
+    return true;
+}
+
+static void free_kept(struct search *s)
+{
+    for (size_t i = 0; i < s->participants * s->matching.a.insts; i++)
+        for (size_t k = 0; k < s->values[i].count; k++)
+            hlo_literal_free(s->values[i].at[k]);
+}
+
+/* Keeps the values of a that replace those of b. */
+static bool keep_values(struct search *s, const struct suspect *suspects, size_t count,
+                        hlo_literal **results)
+{
+    for (size_t k = 0; k < count; k++)
+        for (size_t p = 0; p < s->participants; p++)
+            values_of(s, p, suspects[k].a)->requested = true;
+    const bool ok = run(s, s->c.a, keep, results, s->m);
     free_results(s, results);
-    *first = end;
     return ok;
 }
 
-/* Whether the results of all participants agree; otherwise records the difference of the first that
- * does not. */
-static void compare_results(struct search *s, hlo_literal **a, hlo_literal **b)
+/* ---- trials ---- */
+
+static bool agree(const struct search *s, const hlo_literal *a, const hlo_literal *b,
+                  struct hlo_difference *d)
 {
-    s->out->results_agree = true;
-    for (size_t i = 0; i < s->participants && s->out->results_agree; i++) {
-        s->out->results = hlo_literal_difference(b[i], a[i], &s->tolerance);
-        s->out->results_agree = s->out->results.comparable && s->out->results.outside == 0;
-        if (!s->out->results_agree) {
-            s->out->result_a = a[i];
-            s->out->result_b = b[i];
-            a[i] = b[i] = NULL;
+    *d = hlo_literal_difference(b, a, &s->tolerance);
+    return d->comparable && d->outside == 0;
+}
+
+/* Copies floats to an array of another type. */
+static void convert(const struct literal *to, const struct literal *from)
+{
+    const enum dtype t = to->shape->dtype, f = from->shape->dtype;
+    int64_t count = 0;
+    shape_elements(to->shape, &count);
+    for (size_t k = 0; k < (size_t)count; k++)
+        float_store(t, (char *)to->data + k * dtype_bytes(t),
+                    float_load(f, (const char *)from->data + k * dtype_bytes(f)));
+}
+
+/* A copy of `from` with the dimensions and the type of a value, both arrays, or with the same
+ * shape; NULL: out of memory. */
+static hlo_literal *literal_like(const hlo_literal *value, const hlo_literal *from)
+{
+    if (!shape_is_array(value->l->shape))
+        return hlo_literal_copy(from);
+    hlo_literal *copy = hlo_literal_copy(value);
+    if (copy && copy->l->shape->dtype == from->l->shape->dtype)
+        memcpy(copy->l->data, from->l->data, (size_t)shape_bytes_or(copy->l->shape, 0));
+    else if (copy)
+        convert(copy->l, from->l);
+    return copy;
+}
+
+static bool set(const struct hlo_event *e, const hlo_literal *l, hlo_messages *m)
+{
+    const hlo_literal *value = hlo_event_value(e);
+    hlo_literal *copy = value ? literal_like(value, l) : NULL;
+    const bool ok = copy && hlo_event_set(e, copy, m);
+    hlo_literal_free(copy);
+    return ok;
+}
+
+/* The value in place of that of this execution in b, which it counts; NULL: a was not executed as
+ * often. */
+static const hlo_literal *next_value(struct search *s, const struct hlo_event *e)
+{
+    if (s->guess)
+        return s->guess;
+    const struct values *v = values_of(s, e->participant, s->trial.a);
+    const uint64_t n = s->executions[e->participant]++;
+    const bool varies = track_of(&s->matching.a, e->participant, s->trial.a)->varies;
+    const uint64_t k = varies ? n : 0;
+    return k < v->count ? v->at[k] : NULL;
+}
+
+/* Replaces the value of an instruction of b by that of a. */
+static bool replace(void *context, const struct hlo_event *e)
+{
+    struct search *s = context;
+    const hlo_literal *value = e->inst == s->trial.b ? next_value(s, e) : NULL;
+    if (value && !set(e, value, s->m))
+        return false;
+    /* wrong values may make a loop endless */
+    return s->trial_events++ <= 2 * (s->matching.a.events + s->matching.b.events);
+}
+
+static bool replace_and_take(void *context, const struct hlo_event *e)
+{
+    return replace(context, e) && take_b(context, e);
+}
+
+static bool can_try(struct search *s, const struct suspect *u)
+{
+    for (size_t p = 0; p < s->participants; p++)
+        if (values_of(s, p, u->a)->dropped)
+            return false;
+    return true;
+}
+
+/* Whether the results of b are those of a with the value replaced. */
+static bool repairs(struct search *s, const struct suspect *u, hlo_literal *const *expected,
+                    hlo_literal **results)
+{
+    struct hlo_difference d;
+    hlo_messages *ignored = hlo_messages_new();
+    s->trial = *u;
+    s->trial_events = 0;
+    bool ok = can_try(s, u) && run(s, s->c.b, replace, results, ignored);
+    for (size_t p = 0; p < s->participants && ok; p++)
+        ok = agree(s, expected[p], results[p], &d);
+    free_results(s, results);
+    hlo_messages_free(ignored);
+    return ok;
+}
+
+/* Pairs instructions by the values of b in the run of the last trial. */
+static bool match_repaired(struct search *s, hlo_literal **results)
+{
+    const struct tracks before = s->matching.b;
+    s->trial_events = 0;
+    prepare(s, &s->matching.b, before.l);
+    const bool ok = run(s, s->c.b, replace_and_take, results, s->m);
+    free_results(s, results);
+    if (!ok) {
+        s->matching.b = before;
+        return false;
+    }
+    hlo_pair_copy(s->matching.pairing, s->pairing);
+    match_values(&s->matching);
+    return true;
+}
+
+/* The number of trials that may be made. */
+static size_t affordable(const struct search *s)
+{
+    const struct tracks *t = &s->matching.b;
+    uint64_t work = t->events * EVENT_WORK + 1;
+    for (size_t i = 0; i < t->participants * t->insts; i++)
+        work += t->at[i].kept ? t->at[i].executions * t->at[i].at[0].numbers : 0;
+    const uint64_t trials = WORK / work;
+    return trials < MIN_TRIALS ? MIN_TRIALS : trials < MAX_TRIALS ? (size_t)trials : MAX_TRIALS;
+}
+
+/* The pair that is the first to differ; NULL: unknown. */
+static const struct suspect *find_first(struct search *s, const struct suspect *suspects,
+                                        size_t count, hlo_literal *const *expected,
+                                        hlo_literal **results)
+{
+    for (size_t k = 0; k < count; k++)
+        if (repairs(s, &suspects[k], expected, results))
+            return match_repaired(s, results) ? &suspects[k] : NULL;
+    return count > 0 && suspects[0].evidence == PARTNER ? suspects : NULL;
+}
+
+/* ---- constants ---- */
+
+struct guesses {
+    double *at;
+    size_t count, capacity;
+};
+
+static void add_guess(struct search *s, struct guesses *g, double v)
+{
+    for (size_t k = 0; k < g->count; k++)
+        if (g->at[k] == v)
+            return;
+    VEC_PUSH(&s->arena, g->at, g->count, g->capacity) = v;
+}
+
+/* What passes make of constants: neutral elements, and constants of a as they are, negated, as
+ * factors in place of divisors, and as the masks of powers of two. */
+static struct guesses make_guesses(struct search *s)
+{
+    struct guesses g = {0};
+    for (int v = 0; v <= 1; v++)
+        add_guess(s, &g, v);
+    add_guess(s, &g, -1);
+    for (size_t a = 0; a < s->matching.a.insts; a++) {
+        const struct inst *inst = hlo_listing_inst(s->matching.a.l, a);
+        if (!match_is_scalar_constant(inst))
+            continue;
+        const double v = look_number(inst->shape->dtype, inst->literal->data);
+        const double forms[] = {v, -v, 1 / v, v - 1, -v - 1};
+        for (size_t k = 0; k < COUNT_OF(forms) && isfinite(v); k++)
+            add_guess(s, &g, forms[k]);
+    }
+    return g;
+}
+
+/* NULL: the type has no such value. */
+static hlo_literal *guess_literal(const struct shape *shape, double v)
+{
+    enum { DIGITS = 17 };
+    hlo_messages *ignored = hlo_messages_new();
+    struct buf text = {0};
+    buf_g(&text, v, DIGITS);
+    hlo_literal *l = hlo_literal_parse_named("", buf_view(&text), shape, ignored);
+    buf_free(&text);
+    hlo_messages_free(ignored);
+    return l;
+}
+
+/* Tries other values of the constants that the value of a suspect was computed from, or of all of
+ * b. Returns whether there is one for which the results agree. */
+static bool find_constant(struct search *s, const struct suspect *u, size_t trials,
+                          hlo_literal *const *expected, hlo_literal **results)
+{
+    size_t *constants, count = match_constants(&s->matching, u, &constants);
+    const struct guesses g = make_guesses(s);
+    for (size_t k = 0; k < count * g.count && k < trials; k++) {
+        const struct suspect at = {.b = constants[k % count]};
+        const struct inst *inst = hlo_listing_inst(s->matching.b.l, at.b);
+        s->guess = guess_literal(inst->shape, g.at[k / count]);
+        if (s->guess && repairs(s, &at, expected, results)) {
+            s->out->constant = at.b;
+            s->out->constant_value = s->guess;
+            match_repaired(s, results);
+            return true;
+        }
+        hlo_literal_free(s->guess);
+    }
+    s->guess = NULL;
+    return false;
+}
+
+/* ---- the first difference ---- */
+
+/* Whether two values differ by more than the tolerance, or relative to each element, if that is
+ * what distinguishes them: the usual error of arrays with a few huge elements hides all others. */
+static bool values_differ(const struct search *s, const hlo_literal *a, const hlo_literal *b,
+                          struct hlo_difference *d)
+{
+    if (!agree(s, a, b, d))
+        return true;
+    const struct look_sketch x = look_sketch(a->l), y = look_sketch(b->l);
+    if (look_sketches_agree(&x, &y, &s->tolerance))
+        return false;
+    struct hlo_tolerance strict = s->tolerance;
+    strict.usual = false;
+    strict.rel += look_usual_error(x.dtype);
+    *d = hlo_literal_difference(b, a, &strict);
+    return d->outside > 0;
+}
+
+/* Compares the values of b with those of a, up to the first that differ. */
+static bool compare(void *context, const struct hlo_event *e)
+{
+    struct search *s = context;
+    struct hlo_divergence *out = s->out;
+    if (e->inst != s->trial.b || out->found)
+        return true;
+    const hlo_literal *expected = next_value(s, e), *value = hlo_event_value(e);
+    if (!value || !expected)
+        return value;
+    hlo_literal *replaced = literal_like(value, expected);
+    out->found = replaced && values_differ(s, replaced, value, &out->difference);
+    if (!out->found) {
+        hlo_literal_free(replaced);
+        return replaced;
+    }
+    out->participant = e->participant;
+    out->occurrence = s->executions[e->participant] - 1;
+    out->value_a = replaced;
+    return (out->value_b = hlo_literal_copy(value));
+}
+
+/* Finds where the values of a pair differ first. */
+static bool describe(struct search *s, const struct suspect *first, hlo_literal **results)
+{
+    s->trial = *first;
+    s->out->a = first->a;
+    s->out->b = first->b;
+    s->out->origin = match_origin(&s->matching, first);
+    hlo_pair_add(s->matching.pairing, first->a, first->b, HLO_PAIRED_OTHERWISE);
+    const bool ok = run(s, s->c.b, compare, results, s->m);
+    free_results(s, results);
+    return ok;
+}
+
+/* ---- the search ---- */
+
+/* Counts the instructions of the module that has fewer. */
+static void count_compared(struct search *s)
+{
+    const struct matching *m = &s->matching;
+    uint64_t counts[2] = {0}, compared[2] = {0}, unequal[2] = {0};
+    for (int side = 0; side < 2; side++) {
+        const struct tracks *t = side ? &m->b : &m->a;
+        for (size_t i = 0; i < t->insts; i++) {
+            if (!track_counts(t, i))
+                continue;
+            const long other =
+                (side ? hlo_pair_of_b(m->pairing, i) : hlo_pair_of_a(m->pairing, i)).other;
+            counts[side]++;
+            compared[side] += other >= 0;
+            unequal[side] += other >= 0 && !(side ? match_identical(m, (size_t)other, i)
+                                                  : match_identical(m, i, (size_t)other));
         }
     }
+    const int fewer = counts[1] < counts[0];
+    s->out->instructions = counts[fewer];
+    s->out->compared = compared[fewer];
+    s->out->unequal = unequal[fewer];
+}
+
+/* Whether the results of all participants agree; otherwise records the difference of the first that
+ * does not, and copies of its results. */
+static bool compare_results(struct search *s, hlo_literal *const *a, hlo_literal *const *b)
+{
+    struct hlo_divergence *out = s->out;
+    out->results_agree = true;
+    for (size_t i = 0; i < s->participants && out->results_agree; i++) {
+        out->results_agree = agree(s, a[i], b[i], &out->results);
+        if (out->results_agree)
+            continue;
+        out->result_a = hlo_literal_copy(a[i]);
+        out->result_b = hlo_literal_copy(b[i]);
+        if (!out->result_a || !out->result_b) {
+            hlo_messages_add(s->m, "diff", "out of memory for the results");
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool search(struct search *s, hlo_literal **a, hlo_literal **b)
 {
-    if (!run(s, s->c.a, digest_a, a) || !run(s, s->c.b, compare_b, b))
+    if (!run(s, s->c.a, take_a, a, s->m) || !run(s, s->c.b, take_b, b, s->m) ||
+        !compare_results(s, a, b))
         return false;
-    compare_results(s, a, b);
-    free_results(s, a);
     free_results(s, b);
-    if (s->count > 0)
-        qsort(s->candidates, s->count, sizeof *s->candidates, by_number);
-    for (size_t next = 0;
-         next < s->count && !(s->out->found && by_number(&s->candidates[next], &s->found) > 0);)
-        if (!do_round(s, &next, a))
-            return false;
-    if (s->out->found) {
-        s->out->participant = s->found.participant;
-        s->out->a = s->found.a;
-        s->out->b = s->found.b;
-        s->out->occurrence = s->found.execution;
-        s->out->number = s->found.number;
+    match_values(&s->matching);
+    if (s->out->results_agree) {
+        count_compared(s);
+        return true;
     }
-    return true;
+    size_t count = 0;
+    const struct suspect *suspects = match_suspects(&s->matching, &count);
+    const size_t most = affordable(s);
+    count = count < most ? count : most;
+    if (count > 0 && !keep_values(s, suspects, count, b))
+        return false;
+    const struct suspect *first = find_first(s, suspects, count, a, b);
+    const bool constant = find_constant(s, first, most, a, b);
+    count_compared(s);
+    return !first || constant || describe(s, first, b);
 }
 
 bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence *out,
@@ -284,28 +474,30 @@ bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence 
     if (!hlo_options_copy(&s.c, sizeof s.c, comparison, m) ||
         !hlo_options_copy(&s.tolerance, sizeof s.tolerance, s.c.tolerance, m))
         return false;
-    hlo_listing *a = hlo_list(s.c.a->module), *b = hlo_list(s.c.b->module);
-    const size_t participants = s.participants = hlo_participants(s.c.a);
-    s.a = a;
-    s.b = b;
-    s.insts = hlo_list_count(a);
-    arena_init(&s.arena);
-    store_init(&s.store, a, s.c.capacity ? s.c.capacity : DEFAULT_BUDGET);
-    s.digests = ARENA_ARRAY(&s.arena, struct digests, participants * s.insts);
-    s.executions = ARENA_ARRAY(&s.arena, uint64_t, participants * s.insts);
-    hlo_literal **results_a = ARENA_ARRAY(&s.arena, hlo_literal *, participants);
-    hlo_literal **results_b = ARENA_ARRAY(&s.arena, hlo_literal *, participants);
-    bool ok = participants == hlo_participants(s.c.b);
-    if (ok)
-        ok = search(&s, results_a, results_b);
-    else
+    s.participants = hlo_participants(s.c.a);
+    if (s.participants != hlo_participants(s.c.b)) {
         hlo_messages_add(m, "diff", "modules differ in the number of participants");
+        return false;
+    }
+    hlo_listing *a = hlo_list(s.c.a->module), *b = hlo_list(s.c.b->module);
+    s.pairing = hlo_pair(a, b);
+    arena_init(&s.arena);
+    s.matching =
+        (struct matching){.arena = &s.arena, .pairing = s.c.pairing, .tolerance = &s.tolerance};
+    prepare(&s, &s.matching.a, a);
+    prepare(&s, &s.matching.b, b);
+    s.values = ARENA_ARRAY(&s.arena, struct values, s.participants * s.matching.a.insts);
+    s.executions = ARENA_ARRAY(&s.arena, uint64_t, s.participants);
+    hlo_literal **results_a = ARENA_ARRAY(&s.arena, hlo_literal *, s.participants);
+    hlo_literal **results_b = ARENA_ARRAY(&s.arena, hlo_literal *, s.participants);
+    const bool ok = search(&s, results_a, results_b);
     free_results(&s, results_a);
     free_results(&s, results_b);
+    free_kept(&s);
     if (!ok)
         hlo_divergence_free(out);
-    store_free(&s.store);
     arena_free(&s.arena);
+    hlo_pairing_free(s.pairing);
     hlo_listing_free(a);
     hlo_listing_free(b);
     return ok;
@@ -313,8 +505,10 @@ bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence 
 
 void hlo_divergence_free(struct hlo_divergence *d)
 {
-    free_values(d);
-    hlo_literal_free(d->result_a);
-    hlo_literal_free(d->result_b);
-    d->result_a = d->result_b = NULL;
+    hlo_literal **const all[] = {&d->value_a, &d->value_b, &d->result_a, &d->result_b,
+                                 &d->constant_value};
+    for (size_t k = 0; k < COUNT_OF(all); k++) {
+        hlo_literal_free(*all[k]);
+        *all[k] = NULL;
+    }
 }

@@ -23,6 +23,7 @@ void hlo_file_free(hlo_file *f)
     for (size_t i = 0; i < f->count; i++)
         source_free(&f->parts[i]);
     proto_free(f->proto);
+    hlo_arrays_free(f->bundle);
     hlo_text_free(&f->full);
     if (f->bytes.data)
         file_release(&f->bytes);
@@ -39,16 +40,22 @@ hlo_file *hlo_file_new(bool strict)
     return f;
 }
 
+struct source *hlo_file_part(hlo_file *f)
+{
+    f->parts = ARENA_NEW(&f->arena, struct source);
+    f->titles = ARENA_NEW(&f->arena, struct str);
+    f->count = 1;
+    return f->parts;
+}
+
 void hlo_file_split(hlo_file *f, const char *name, struct str text)
 {
     struct str kept = arena_str(&f->arena, str_of(name));
     if (!f->strict) {
-        f->parts = text_split(&f->arena, kept, text, &f->count);
+        f->parts = text_split(&f->arena, kept, text, &f->count, &f->titles);
         return;
     }
-    f->parts = ARENA_NEW(&f->arena, struct source);
-    f->count = 1;
-    source_init(f->parts, kept, text);
+    source_init(hlo_file_part(f), kept, text);
 }
 
 hlo_file *hlo_file_of_text(const char *name, const char *text, size_t size, bool strict)
@@ -91,9 +98,7 @@ hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, s
         return NULL;
     }
     copied = heap_zalloc(count + 1, sizeof *copied);
-    f->parts = ARENA_NEW(&f->arena, struct source);
-    f->count = 1;
-    struct source *s = f->parts;
+    struct source *s = hlo_file_part(f);
     source_init(s, arena_str(&f->arena, str_of(name)), STR(""));
     s->pieces = ARENA_ARRAY(&f->arena, struct source_piece, count + 1);
     s->origins = ARENA_ARRAY(&f->arena, struct source, count + 1);
@@ -103,7 +108,8 @@ hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, s
         at->begin = (uint32_t)text.size;
         if (p->name) {
             at->origin = origin_of(f, s, p, copied);
-            at->at = (uint32_t)(p->text - p->whole);
+            at->at = (uint32_t)((p->replaced ? p->at : p->text) - p->whole);
+            at->size = (uint32_t)p->replaced;
         }
         buf_bytes(&text, p->text, p->size);
     }
@@ -114,6 +120,11 @@ hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, s
 }
 
 size_t hlo_file_count(const hlo_file *f) { return f->count; }
+size_t hlo_file_number(const hlo_file *f, size_t part) { return f->skipped + part + 1; }
+const char *hlo_file_title(const hlo_file *f, size_t part)
+{
+    return f->titles[part].len ? f->titles[part].ptr : "";
+}
 void hlo_file_strict(hlo_file *f, bool strict) { f->strict = strict; }
 
 bool hlo_file_is_proto(const hlo_file *f) { return f->proto != NULL; }

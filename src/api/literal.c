@@ -85,17 +85,18 @@ hlo_literal *hlo_literal_end_own(hlo_literal *h, struct literal *l)
     return hlo_literal_end(h, l);
 }
 
-hlo_literal *hlo_literal_parse_named(const char *name, struct str text, hlo_messages *m)
+hlo_literal *hlo_literal_parse_named(const char *name, struct str text, const struct shape *shape,
+                                     hlo_messages *m)
 {
     struct diags *ds = hlo_sink_of_name(m, name, text);
     hlo_literal *h = hlo_literal_begin();
-    return hlo_literal_end(h, text_parse_literal(ds, ds->source, &h->arena));
+    return hlo_literal_end_own(h, text_parse_literal(ds, ds->source, &h->arena, shape));
 }
 
 hlo_literal *hlo_literal_parse(const char *text, size_t size, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), NULL));
-    return hlo_literal_parse_named("<literal>", (struct str){text, size}, m);
+    return hlo_literal_parse_named("<literal>", (struct str){text, size}, NULL, m);
 }
 
 hlo_text hlo_literal_print(const hlo_literal *h, bool with_shape)

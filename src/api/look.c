@@ -37,26 +37,41 @@ hlo_text hlo_stats_json(const struct hlo_stats *s)
     return hlo_text_of(&b);
 }
 
-hlo_text hlo_literal_show(const hlo_literal *h, const struct hlo_view *v)
+static hlo_text shown(const hlo_literal *h, const struct hlo_view *v, bool json)
 {
     OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     struct hlo_view view;
     if (!hlo_options_copy(&view, sizeof view, v, NULL))
         return (hlo_text){0};
-    look_show(&b, h->l, &view);
+    (json ? look_json : look_show)(&b, h->l, &view, NULL);
     return hlo_text_of(&b);
+}
+
+hlo_text hlo_literal_show(const hlo_literal *h, const struct hlo_view *v)
+{
+    return shown(h, v, false);
 }
 
 hlo_text hlo_literal_json(const hlo_literal *h, const struct hlo_view *v)
 {
-    OOM_SCOPE((hlo_text){0});
+    return shown(h, v, true);
+}
+
+bool hlo_literal_write(const hlo_literal *h, const struct hlo_view *v, bool json,
+                       bool (*put)(void *context, const char *text, size_t size), void *context,
+                       hlo_messages *m)
+{
+    OOM_SCOPE((hlo_messages_no_memory(m), false));
     struct buf b = {0};
     struct hlo_view view;
-    if (!hlo_options_copy(&view, sizeof view, v, NULL))
-        return (hlo_text){0};
-    look_json(&b, h->l, &view);
-    return hlo_text_of(&b);
+    struct look_sink to = {put, context, false};
+    if (!hlo_options_copy(&view, sizeof view, v, m))
+        return false;
+    (json ? look_json : look_show)(&b, h->l, &view, &to);
+    bool ok = !to.stopped && put(context, b.data, b.size);
+    buf_free(&b);
+    return ok;
 }
 
 hlo_text hlo_literal_plot(const hlo_literal *h, enum hlo_plot kind, const struct hlo_canvas *c)

@@ -82,7 +82,6 @@ static void handle(int number, siginfo_t *info, void *context)
     char line[MAX_LINE];
     const char *path = NULL;
     struct lines l = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
-    (void)context;
     while (!path && next_line(&l, line, sizeof line))
         path = path_if_it_holds(line, (uintptr_t)info->si_addr);
     if (path) {

@@ -2,6 +2,7 @@
  * Public interface: messages, a list of sinks, one for each source text.
  */
 #include "api/api.h"
+#include "text/highlight.h"
 
 hlo_messages *hlo_messages_new(void)
 {
@@ -119,6 +120,20 @@ void hlo_messages_add(hlo_messages *m, const char *file, const char *text)
     oom_leave(&g);
 }
 
+void hlo_messages_add_at(hlo_messages *m, const struct hlo_piece *place, const char *text)
+{
+    struct oom_scope g;
+    hlo_file *f = hlo_file_of_pieces(place->name, place, 1);
+    const struct span span = {0, place->size ? (uint32_t)place->size : 1};
+    if (!f || (oom_begin(&g) && setjmp(g.back) != 0))
+        hlo_messages_no_memory(m);
+    else
+        DIAG(hlo_sink_of_part(m, f, 0), span, FAILURE, text);
+    if (f)
+        oom_leave(&g);
+    hlo_file_free(f);
+}
+
 void hlo_messages_no_memory(hlo_messages *m)
 {
     struct sink *s = &m->oom;
@@ -188,20 +203,61 @@ struct hlo_message hlo_messages_get(const hlo_messages *m, size_t i)
     return (struct hlo_message){.id = "", .file = "", .text = ""};
 }
 
+/* The palette for messages about a source, of which modules are in color; NULL: no color. */
+static const struct palette *palette_for(struct palette *p, const struct sink *s,
+                                         const char *colors)
+{
+    palette_read(p, str_of(colors ? colors : ""));
+    p->highlight = s->file ? text_highlight : NULL;
+    return colors ? p : NULL;
+}
+
 hlo_text hlo_messages_draw_in(const hlo_messages *m, const char *colors)
 {
     OOM_SCOPE((hlo_text){0});
     struct buf b = {0};
     struct palette p;
-    palette_read(&p, str_of(colors ? colors : ""));
     for (struct sink *s = m->first; s; s = s->next)
-        diags_draw(&b, &s->ds, colors ? &p : NULL);
+        diags_draw(&b, &s->ds, palette_for(&p, s, colors));
+    return hlo_text_of(&b);
+}
+
+/* Renders one message, without the notes about omitted ones. */
+static void draw_one(struct buf *out, const struct diags *ds, const struct diag *d,
+                     const struct palette *colors)
+{
+    struct diag one = *d;
+    struct diags only = *ds;
+    one.next = NULL;
+    only.first = only.last = &one;
+    only.warnings = only.kept_warnings = only.dropped = 0;
+    diags_draw(out, &only, colors);
+}
+
+hlo_text hlo_messages_draw_one(const hlo_messages *m, size_t i, const char *colors)
+{
+    OOM_SCOPE((hlo_text){0});
+    struct buf b = {0};
+    struct palette p;
+    size_t before = i;
+    for (struct sink *s = m->first; s; s = s->next)
+        for (struct diag *d = s->ds.first; d; d = d->next)
+            if (before-- == 0)
+                draw_one(&b, &s->ds, d, palette_for(&p, s, colors));
     return hlo_text_of(&b);
 }
 
 hlo_text hlo_messages_draw(const hlo_messages *m, bool color)
 {
     return hlo_messages_draw_in(m, color ? "" : NULL);
+}
+
+hlo_text hlo_highlight(const char *text, size_t size, const char *colors)
+{
+    OOM_SCOPE((hlo_text){0});
+    struct buf b = {0};
+    text_highlight(&b, (struct str){text, size}, str_of(colors));
+    return hlo_text_of(&b);
 }
 
 bool hlo_colors_known(const char *colors)

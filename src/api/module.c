@@ -49,7 +49,8 @@ hlo_text hlo_print(const hlo_module *module, enum hlo_print_style style)
         .short_form = style == HLO_PRINT_SHORT,
         .large_constants = style != HLO_PRINT_ABRIDGED,
         .no_metadata = style == HLO_PRINT_BARE,
-        .exact = style == HLO_PRINT_EXACT,
+        .exact = style == HLO_PRINT_EXACT || style == HLO_PRINT_COMMENTED,
+        .comments = style == HLO_PRINT_COMMENTED && module->file && !module->file->proto,
     };
     text_print_module(&b, module->m, &options);
     return hlo_text_of(&b);
@@ -92,20 +93,51 @@ static bool is_numbered(struct str name, struct str written)
     return i == name.len;
 }
 
-long hlo_param_find(const hlo_module *module, const char *name)
+static bool has_op_name(const struct inst *param, struct str written)
 {
-    struct str written = str_of(name + (*name == '%'));
+    const struct metadata *m = inst_metadata(param);
+    return m && m->op_name.len > 0 && str_eq(m->op_name, written);
+}
+
+/* The parameter of that name; -1: none, or several. */
+static long find_param(const hlo_module *module, struct str written)
+{
+    size_t numbered = 0, named = 0;
     long found = -1;
-    size_t alike = 0;
     for (size_t i = 0; i < hlo_param_count(module); i++) {
-        if (str_eq(hlo_param_of(module, i)->name, written))
+        const struct inst *p = hlo_param_of(module, i);
+        if (str_eq(p->name, written))
             return (long)i;
-        if (is_numbered(hlo_param_of(module, i)->name, written)) {
+        if (is_numbered(p->name, written)) {
             found = (long)i;
-            alike++;
+            numbered++;
+        } else if (has_op_name(p, written)) {
+            found = numbered ? found : (long)i;
+            named++;
         }
     }
-    return alike == 1 ? found : -1;
+    return numbered == 1 || (numbered == 0 && named == 1) ? found : -1;
+}
+
+long hlo_param_find(const hlo_module *module, const char *name)
+{
+    return find_param(module, str_of(name + (*name == '%')));
+}
+
+size_t hlo_param_names(const hlo_module *module, size_t param, struct str names[PARAM_NAMES])
+{
+    const struct metadata *m = inst_metadata(hlo_param_of(module, param));
+    size_t n = 0;
+    names[n++] = hlo_param_of(module, param)->name;
+    struct str stem = names[0];
+    while (stem.len > 1 && char_is_digit(stem.ptr[stem.len - 1]))
+        stem.len--;
+    stem.len -= stem.len > 1 && stem.ptr[stem.len - 1] == '.';
+    if (is_numbered(names[0], stem) && find_param(module, stem) == (long)param)
+        names[n++] = stem;
+    if (m && m->op_name.len > 0 && find_param(module, m->op_name) == (long)param)
+        names[n++] = m->op_name;
+    return n;
 }
 
 uint32_t hlo_result_line(const hlo_module *module, size_t element)

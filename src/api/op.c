@@ -9,39 +9,8 @@
 #include "type/type.h"
 
 static const char *const kind_names[KIND_COUNT] = {
-    [KIND_ALIASING] = "output and operand indices",
-    [KIND_BOOL] = "true or false",
-    [KIND_BOOL_LIST] = "list of true or false",
-    [KIND_COMPUTATION] = "computation",
-    [KIND_COMPUTATION_LIST] = "list of computations",
-    [KIND_DEVICE_LIST] = "replica groups",
-    [KIND_DIM_LABELS] = "dimension labels",
-    [KIND_DOMAIN] = "pair of shardings",
-    [KIND_DTYPE] = "element type",
-    [KIND_ENUM] = "word",
-    [KIND_ENUM_LIST] = "list of keywords",
-    [KIND_FLOAT] = "number",
-    [KIND_FRONTEND_ATTRIBUTES] = "dictionary of strings",
-    [KIND_INST_LIST] = "list of instructions",
-    [KIND_INT] = "integer",
-    [KIND_INT32] = "32-bit integer",
-    [KIND_INT_LIST] = "list of integers",
-    [KIND_INT_LIST_LIST] = "list of lists of integers",
-    [KIND_LITERAL] = "literal",
-    [KIND_METADATA] = "metadata",
-    [KIND_ORIGIN] = "original value",
-    [KIND_PADDING] = "padding",
-    [KIND_RESULT_ACCURACY] = "accuracy",
-    [KIND_SHAPE] = "shape",
-    [KIND_SHAPE_LIST] = "list of shapes",
-    [KIND_SHARDING] = "sharding",
-    [KIND_SLICES] = "slice ranges",
-    [KIND_SPARSITY_CONFIG] = "sparsity",
-    [KIND_STATISTICS] = "statistics",
-    [KIND_STRING] = "string",
-    [KIND_STRING_OR_DICT] = "string or dictionary",
-    [KIND_WINDOW] = "window",
-    [KIND_WINDOW_PADDING] = "same, valid or pads",
+#define KIND(id, function, name) name,
+#include "op/kind.def"
 };
 
 size_t hlo_op_count(void) { return OP_COUNT; }

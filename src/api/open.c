@@ -47,7 +47,10 @@ static hlo_file *open_bundle(const char *path, bool strict, hlo_messages *m)
             DIAG(hlo_sink_of_name(m, path, STR("")), NO_SPAN, TEXT_TOO_LARGE, bytes.elements);
     }
     hlo_literal_free(text);
-    hlo_arrays_free(s);
+    if (f)
+        f->bundle = s;
+    else
+        hlo_arrays_free(s);
     return f;
 }
 
@@ -72,29 +75,30 @@ static bool read_proto(hlo_file *f, const char *name, enum proto_kind kind, bool
 {
     const struct str bytes = {f->bytes.data, f->bytes.size};
     const struct proto_input input = {bytes, kind, text, f->bytes.mapping != NULL};
-    struct diags *ds = hlo_sink_of_name(m, name, text ? bytes : STR(""));
+    struct diags *ds = hlo_sink_of_name(m, name, STR(""));
     if (kind == PROTO_LITERAL)
         return DIAG_ERROR(ds, NO_SPAN, FILE_NOT_HLO, "a LiteralProto",
                           "read a file that has a module");
     f->proto = proto_read(ds, &input);
+    if (!f->proto && text) /* the message refers to its lines, and outlives the file */
+        ds->source->text = arena_str(&ds->arena, bytes);
     if (!f->proto)
         return false;
-    f->parts = ARENA_NEW(&f->arena, struct source);
-    f->count = 1;
-    source_init(f->parts, arena_str(&f->arena, str_of(name)), proto_text(f->proto));
+    source_init(hlo_file_part(f), arena_str(&f->arena, str_of(name)), proto_text(f->proto));
     f->parts->paths = proto_paths(f->proto);
     return true;
 }
 
-/* Maps a large binary file, whose values are then read without a copy of the file. */
-static bool map_proto(hlo_file *f, const char *path)
+/* Maps a large protocol buffer, whose values are then read without a copy of the file. Text is
+ * read, since it is examined more than once. */
+static bool load_bytes(hlo_file *f, const char *path)
 {
-    if (!file_begins(path, STR("\n")) || !file_map(path, &f->bytes))
+    if (!file_map(path, &f->bytes))
         return false;
-    if (f->bytes.mapping && proto_kind_of((struct str){f->bytes.data, f->bytes.size}))
+    if (!f->bytes.mapping || proto_kind_of((struct str){f->bytes.data, f->bytes.size}))
         return true;
     file_release(&f->bytes);
-    return false;
+    return file_read(path, &f->bytes);
 }
 
 static hlo_file *open_file(const char *path, bool strict, hlo_messages *m)
@@ -105,14 +109,16 @@ static hlo_file *open_file(const char *path, bool strict, hlo_messages *m)
     hlo_file *f = hlo_file_new(strict);
     struct diags *ds = hlo_sink_of_name(m, name, STR(""));
     bool text, ok = true;
-    if (!map_proto(f, path) && !file_read(path, &f->bytes)) {
+    if (!load_bytes(f, path)) {
         ok = DIAG_ERROR(ds, NO_SPAN, FILE_NOT_READ, file_problem(errno));
     } else if ((ok = unpack(f, ds))) {
         const enum proto_kind kind = kind_of(f, &text);
         if (kind != PROTO_NONE)
             ok = read_proto(f, name, kind, text, m);
-        else if ((ok = is_text(f, ds, path)))
+        else if ((ok = is_text(f, ds, path))) {
             hlo_file_split(f, name, (struct str){f->bytes.data, f->bytes.size});
+            f->path = f->parts->name.ptr;
+        }
     }
     if (ok)
         return f;
@@ -120,40 +126,54 @@ static hlo_file *open_file(const char *path, bool strict, hlo_messages *m)
     return NULL;
 }
 
+/* The parts of a file as dumps. */
+static struct io_dumps dumps_of(hlo_file *f)
+{
+    struct io_dumps d = {.a = &f->arena, .place = "file has "};
+    for (size_t k = 0; k < f->count; k++) {
+        struct io_dump dump;
+        if (!io_dump_of_name(f->titles[k], &dump))
+            dump = (struct io_dump){
+                .file = f->titles[k], .name = f->titles[k], .number = (int64_t)k + 1};
+        dump.part = k;
+        io_dumps_add(&d, &dump);
+    }
+    return d;
+}
+
 /* Drops all parts but the one selected by PICK. If there is no such part, frees the file and
  * returns NULL with a message. */
 static hlo_file *keep_part(hlo_file *f, const char *path, const char *pick, hlo_messages *m)
 {
-    int64_t n;
-    if (num_parse_i64(str_of(pick), &n) && n >= 1 && n <= (int64_t)f->count) {
-        for (size_t k = 0; k < f->count; k++)
-            if (k != (size_t)n - 1)
-                source_free(&f->parts[k]);
-        f->parts += n - 1;
-        f->count = 1;
-        return f;
+    struct io_dumps d = dumps_of(f);
+    const struct io_dump *only = io_dumps_pick(hlo_sink_of_name(m, path, STR("")), &d, pick);
+    if (!only) {
+        hlo_file_free(f);
+        return NULL;
     }
-    struct str there = arena_printf(&f->arena,
-                                    f->count == 1 ? "no module '%s'; file has %zu module"
-                                                  : "no module '%s'; file has %zu modules",
-                                    pick, f->count);
-    DIAG(hlo_sink_of_name(m, path, STR("")), NO_SPAN, DUMP_MISSING, STR_ARG(there),
-         STR_ARG(STR("")));
-    hlo_file_free(f);
-    return NULL;
+    for (size_t k = 0; k < f->count; k++)
+        if (k != only->part)
+            source_free(&f->parts[k]);
+    f->parts += only->part;
+    f->titles += only->part;
+    f->skipped = only->part;
+    f->count = 1;
+    return f;
 }
 
 hlo_file *hlo_file_open_module(const char *path, const char *pick, bool strict, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), NULL));
-    if (!file_is_directory(path)) {
+    if (!io_dumps_many(path)) {
         hlo_file *f = open_file(path, strict, m);
         return f && pick ? keep_part(f, path, pick, m) : f;
     }
+    struct diags *ds = hlo_sink_of_name(m, path, STR(""));
     struct arena a;
     arena_init(&a);
-    struct str file = io_dump_find(hlo_sink_of_name(m, path, STR("")), &a, path, pick);
-    hlo_file *f = file.len ? open_file(file.ptr, strict, m) : NULL;
+    struct io_dumps d = {.a = &a};
+    const struct io_dump *only = io_dumps_read(ds, &d, path) ? io_dumps_pick(ds, &d, pick) : NULL;
+    hlo_file *f = only ? open_file(only->path.ptr, strict, m) : NULL;
     arena_free(&a);
     return f;
 }
@@ -162,4 +182,65 @@ hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     return hlo_file_open_module(path, NULL, strict, m);
+}
+
+/* ---- lists of dumps ---- */
+
+struct hlo_dumps {
+    struct arena arena;
+    struct io_dumps d;
+    hlo_file *file; /* whose parts the dumps are; NULL: they are files */
+};
+
+hlo_dumps *hlo_dumps_open(const char *path, const char *pick, hlo_messages *m)
+{
+    OOM_SCOPE((hlo_messages_no_memory(m), NULL));
+    hlo_dumps *l = heap_zalloc(1, sizeof *l);
+    struct diags *ds = hlo_sink_of_name(m, path, STR(""));
+    arena_init(&l->arena);
+    l->d.a = &l->arena;
+    bool ok;
+    if (io_dumps_many(path))
+        ok = io_dumps_read(ds, &l->d, path);
+    else if ((ok = (l->file = open_file(path, false, m)) != NULL))
+        l->d = dumps_of(l->file);
+    if (ok && (!pick || io_dumps_select(ds, &l->d, str_of(pick))))
+        return l;
+    hlo_dumps_free(l);
+    return NULL;
+}
+
+void hlo_dumps_free(hlo_dumps *d)
+{
+    if (!d)
+        return;
+    hlo_file_free(d->file);
+    arena_free(&d->arena);
+    heap_free(d);
+}
+
+bool hlo_dumps_many(const char *path) { return io_dumps_many(path); }
+size_t hlo_dumps_count(const hlo_dumps *d) { return d->d.count; }
+
+struct hlo_dump hlo_dumps_get(const hlo_dumps *d, size_t i)
+{
+    OOM_SCOPE((struct hlo_dump){0});
+    const struct io_dump *dump = &d->d.at[i];
+    struct arena *a = (struct arena *)(uintptr_t)&d->arena;
+    return (struct hlo_dump){.path = dump->path.len ? dump->path.ptr : d->file->parts->name.ptr,
+                             .name = arena_str(a, dump->file).ptr,
+                             .module = arena_str(a, dump->name).ptr,
+                             .phase = arena_str(a, dump->phase).ptr,
+                             .number = dump->number};
+}
+
+hlo_module *hlo_dumps_parse(const hlo_dumps *d, size_t i, hlo_messages *m)
+{
+    const struct io_dump *dump = &d->d.at[i];
+    if (d->file)
+        return hlo_parse(d->file, dump->part, m);
+    hlo_file *f = hlo_file_open(dump->path.ptr, false, m);
+    hlo_module *module = f ? hlo_parse(f, 0, m) : NULL;
+    hlo_file_free(f);
+    return module;
 }

@@ -281,6 +281,28 @@ static void note_operand(struct diags *ds, struct diag *d, const struct hlo_even
     buf_free(&b);
 }
 
+/* Notes which instruction produced the infinity that made a NaN of an element. */
+static void note_infinities(struct diags *ds, struct diag *d, const struct hlo_event *s,
+                            const struct hlo_origin *o, bool elementwise)
+{
+    const struct event_state *w = s->run;
+    const struct inst *i = w->trace_event->step->inst;
+    bool found = false;
+    if (o->what != HLO_ODD_NAN || o->infinities == 0)
+        return;
+    for (int k = 0; k < i->operand_count && !found; k++) {
+        const struct literal *l = operand_of(s, k);
+        if (!l)
+            continue;
+        const struct hlo_stats stats = look_stats(l);
+        found = elementwise ? isinf(look_number(l->shape->dtype, element_at(l, o->index)))
+                            : count_odd(&stats, HLO_ODD_INF) > 0;
+    }
+    const struct inst *by = hlo_listing_inst(w->listing, o->infinities - 1);
+    if (found && by != i)
+        diag_note(ds, d, by->span, "'" STR_FMT "' produced the first infinity", STR_ARG(by->name));
+}
+
 static void note_within(struct diags *ds, struct diag *d, const struct trace_event *s)
 {
     for (int k = s->depth - 1; k >= 0; k--) {
@@ -373,6 +395,7 @@ void hlo_event_report(const struct hlo_event *s, const struct hlo_origin *o, boo
     d->where = line_of(&ds->arena, w->trace_event);
     for (int k = 0; k < i->operand_count; k++)
         note_operand(ds, d, s, i, k, elementwise, o->index);
+    note_infinities(ds, d, s, o, elementwise);
     note_within(ds, d, w->trace_event);
     if (d->where.len == 0) {
         d->where = names_of(&ds->arena, w->trace_event);

@@ -4,16 +4,17 @@
 #include "api/api.h"
 
 #include "base/table.h"
+#include "base/units.h"
 #include "eval/eval.h"
 
 #include <stddef.h>
 
-/* The program of the first participant that runs in this process. */
-static struct program *program_of(const hlo_program *p)
+/* The state of the first participant that runs in this process. */
+static struct run_state *state_of(const hlo_program *p)
 {
     for (size_t k = 0; k < p->count; k++)
-        if (p->programs[k])
-            return p->programs[k];
+        if (p->states[k])
+            return p->states[k];
     return NULL;
 }
 
@@ -38,57 +39,53 @@ static uint64_t constant_bytes(const struct program *p)
 struct hlo_memory hlo_program_memory(const hlo_program *program)
 {
     OOM_SCOPE((struct hlo_memory){0});
-    struct program *p = program_of(program);
-    if (!p)
+    struct run_state *state = state_of(program);
+    if (!state)
         return (struct hlo_memory){0};
-    const struct function *f = p->entry;
-    const struct memory_estimate *memory_estimate = eval_estimate_memory(p);
+    const struct function *f = state->program->entry;
+    const struct memory_estimate *memory_estimate = eval_estimate_memory(state);
     return (struct hlo_memory){
         .arguments = bytes_of(f->param_shapes, f->param_count),
         .results = bytes_of(f->result_shapes, f->result_count),
-        .constants = constant_bytes(p),
+        .constants = constant_bytes(state->program),
         .estimated = memory_estimate->known,
         .exact = memory_estimate->exact,
         .peak = memory_estimate->known ? memory_estimate->peak : 0,
         .kernels = memory_estimate->workspace,
-        .measured = p->peak,
+        .measured = state->peak,
     };
 }
 
 static struct str size_text(struct arena *a, uint64_t bytes)
 {
-    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    double scaled = (double)bytes;
-    int unit = -1;
-    for (; scaled >= 1024 && bytes >= 10240 && unit < 5; unit++)
-        scaled /= 1024;
-    const uint64_t tenths = (uint64_t)(scaled * 10 + 0.5);
-    return unit < 0 ? arena_printf(a, "%" PRIu64, bytes)
-                    : arena_printf(a, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10,
-                                   units[unit]);
+    struct buf b = {0};
+    buf_byte_size(&b, bytes);
+    struct str kept = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return kept;
 }
 
 /* ---- steps ---- */
 
-static const struct step_estimate *estimated(const struct program *p, const struct function *f,
-                                             int step)
+static const struct step_estimate *estimated(const struct run_state *state,
+                                             const struct function *f, int step)
 {
-    const struct step_estimate *steps = p->memory_estimate->steps[f->index];
+    const struct step_estimate *steps = state->memory_estimate->steps[f->index];
     return steps && steps[step].visits > 0 ? &steps[step] : NULL;
 }
 
-struct str hlo_step_text(struct arena *a, const struct program *p, const struct function *f,
+struct str hlo_step_text(struct arena *a, const struct run_state *state, const struct function *f,
                          int number)
 {
     struct buf b = {0};
-    const struct step_estimate *n = estimated(p, f, number);
+    const struct step_estimate *n = estimated(state, f, number);
     const char *choice = n ? n->choice : NULL;
     plan_describe(&b, &f->steps[number]);
     if (choice)
         buf_printf(&b, "%s%s", memchr(b.data, ':', b.size) ? "; " : ": ", choice);
     if (n && n->workspace > 0)
         buf_printf(&b, ", in %.*s", STR_ARG(size_text(a, n->workspace)));
-    if (f == p->entry && f->steps[number].hoist == HOIST_RUN)
+    if (f == state->program->entry && f->steps[number].hoist == HOIST_RUN)
         buf_puts(&b, "; cached across runs");
     else if (f->steps[number].hoist != HOIST_NOT)
         buf_puts(&b, f->steps[number].hoist == HOIST_RUN ? "; once per run" : "; once per loop");
@@ -97,12 +94,12 @@ struct str hlo_step_text(struct arena *a, const struct program *p, const struct 
     return kept;
 }
 
-/* Why the step of a function that runs in a loop is not hoisted; empty if there is nothing to
- * say. */
-static struct str missed_text(struct arena *a, const struct step *s)
+/* What `describe` appends. */
+static struct str described(struct arena *a, const struct step *s,
+                            void (*describe)(struct buf *out, const struct step *s))
 {
     struct buf b = {0};
-    plan_describe_missed(&b, s);
+    describe(&b, s);
     struct str kept = arena_str(a, buf_view(&b));
     buf_free(&b);
     return kept;
@@ -114,10 +111,11 @@ enum { TO_THE_END = -1 };
 
 /* State of a function whose slots are followed from step to step. */
 struct following {
-    const struct program *p;
+    const struct run_state *state;
     const struct function *f;
     struct arena *a;
     bool missed;       /* print why steps are not hoisted */
+    bool schedules;    /* print schedules of fused loops */
     struct str *names; /* by slot: description of its contents */
     int **until;       /* by step and result: the last step that reads it, or TO_THE_END */
 };
@@ -130,7 +128,8 @@ static struct str leaf_name(struct arena *a, const struct inst *i, int leaf, int
 
 static struct str result_name(struct arena *a, const struct step *s, int r)
 {
-    return s->fused ? leaf_name(a, s->makers[r], 0, 1) : leaf_name(a, s->inst, r, s->result_count);
+    return step_fused(s) ? leaf_name(a, s->as.fused.makers[r], 0, 1)
+                         : leaf_name(a, s->inst, r, s->result_count);
 }
 
 static void name_params(struct following *w)
@@ -164,10 +163,10 @@ static void find_ends(struct following *w)
     }
 }
 
-static struct following follow(struct arena *a, const struct program *p, const struct function *f,
-                               bool missed)
+static struct following follow(struct arena *a, const struct run_state *state,
+                               const struct function *f, bool missed)
 {
-    struct following w = {.p = p,
+    struct following w = {.state = state,
                           .f = f,
                           .a = a,
                           .missed = missed,
@@ -225,7 +224,7 @@ static struct str where_text(const struct following *w, const struct step *s,
 static void add_result(const struct following *w, struct table *t, int number, int r)
 {
     const struct step *s = &w->f->steps[number];
-    const struct step_estimate *n = estimated(w->p, w->f, number);
+    const struct step_estimate *n = estimated(w->state, w->f, number);
     const bool there = r < s->result_count;
     int64_t bytes = 0;
     const bool stored = there && s->results[r] != NO_VALUE && shape_bytes(s->shapes[r], &bytes);
@@ -245,7 +244,7 @@ static void add_result(const struct following *w, struct table *t, int number, i
 static void add_step(struct following *w, struct table *t, int number)
 {
     const struct step *s = &w->f->steps[number];
-    const struct step_estimate *n = estimated(w->p, w->f, number);
+    const struct step_estimate *n = estimated(w->state, w->f, number);
     for (int r = 0; r < s->result_count || r == 0; r++) {
         if (r == 0)
             buf_int(&t->text, number);
@@ -253,8 +252,11 @@ static void add_step(struct following *w, struct table *t, int number)
         add_result(w, t, number, r);
         if (r == 0) {
             table_cell(t, n ? size_text(w->a, n->peak) : STR(""));
-            struct str what = hlo_step_text(w->a, w->p, w->f, number),
-                       missed = w->missed ? missed_text(w->a, s) : STR("");
+            struct str what = hlo_step_text(w->a, w->state, w->f, number),
+                       missed = w->missed ? described(w->a, s, plan_describe_missed) : STR(""),
+                       loop = w->schedules ? described(w->a, s, plan_describe_loop) : STR("");
+            if (loop.len > 0)
+                what = arena_printf(w->a, STR_FMT "; " STR_FMT, STR_ARG(what), STR_ARG(loop));
             if (missed.len > 0)
                 what = arena_printf(w->a, STR_FMT "; not hoisted: " STR_FMT, STR_ARG(what),
                                     STR_ARG(missed));
@@ -265,17 +267,18 @@ static void add_step(struct following *w, struct table *t, int number)
     name_results(w, s);
 }
 
-static void put_function(struct buf *out, const struct program *p, const struct function *f,
-                         bool missed)
+static void put_function(struct buf *out, const struct run_state *state, const struct function *f,
+                         bool missed, bool schedules)
 {
     struct arena a;
     arena_init(&a);
-    struct following w = follow(&a, p, f, missed);
+    struct following w = follow(&a, state, f, missed);
+    w.schedules = schedules;
     struct table t = TABLE(step_columns);
     for (int k = 0; k < f->step_count; k++)
         add_step(&w, &t, k);
     buf_printf(out, "%s %%%.*s: %d parameter%s, %d step%s\n",
-               f == p->entry ? "entry" : "computation", STR_ARG(f->computation->name),
+               f == state->program->entry ? "entry" : "computation", STR_ARG(f->computation->name),
                f->param_count, f->param_count == 1 ? "" : "s", f->step_count,
                f->step_count == 1 ? "" : "s");
     if (f->step_count > 0)
@@ -301,7 +304,6 @@ static const struct {
     {"hoisted", "steps executed once per run, after fusion", offsetof(struct plan_stats, hoist)},
     {"invariant", "loop-invariant steps hoisted, after fusion",
      offsetof(struct plan_stats, invariant)},
-    {"peeled", "loops peeled, then run as scalar code", offsetof(struct plan_stats, peeled)},
 };
 
 static int pass_count(const struct program *p, size_t k)
@@ -346,7 +348,7 @@ static void put_peak(struct buf *out, const struct hlo_memory *m, const struct m
         buf_puts(out, "as results");
 }
 
-static void put_memory(struct buf *out, const hlo_program *program, const struct program *p)
+static void put_memory(struct buf *out, const hlo_program *program, const struct run_state *state)
 {
     struct arena a;
     struct hlo_memory m = hlo_program_memory(program);
@@ -360,7 +362,7 @@ static void put_memory(struct buf *out, const hlo_program *program, const struct
     table_end_row(&t);
     if (m.estimated) {
         add_size(&t, &a, "values", m.peak);
-        put_peak(&t.text, &m, p->memory_estimate);
+        put_peak(&t.text, &m, state->memory_estimate);
     } else {
         table_cell(&t, STR("values"));
         table_next(&t);
@@ -381,7 +383,7 @@ static void put_memory(struct buf *out, const hlo_program *program, const struct
 static void json_result(struct buf *out, const struct following *w, int number, int r)
 {
     const struct step *s = &w->f->steps[number];
-    const struct step_estimate *n = estimated(w->p, w->f, number);
+    const struct step_estimate *n = estimated(w->state, w->f, number);
     int64_t bytes;
     buf_json_open(out, NULL, '{');
     buf_json_text(out, "shape", shape_text(w->a, s->shapes[r]));
@@ -403,18 +405,18 @@ static void json_result(struct buf *out, const struct following *w, int number, 
 static void json_step(struct buf *out, struct following *w, int number)
 {
     const struct step *s = &w->f->steps[number];
-    const struct step_estimate *n = estimated(w->p, w->f, number);
+    const struct step_estimate *n = estimated(w->state, w->f, number);
     buf_json_open(out, NULL, '{');
     buf_json_count(out, "step", (uint64_t)number);
     buf_json_text(out, "name", s->inst->name);
     buf_json_text(out, "op", str_of(op_spelling(s->inst->opcode)));
-    buf_json_text(out, "what", hlo_step_text(w->a, w->p, w->f, number));
-    struct str missed = w->missed ? missed_text(w->a, s) : STR("");
+    buf_json_text(out, "what", hlo_step_text(w->a, w->state, w->f, number));
+    struct str missed = w->missed ? described(w->a, s, plan_describe_missed) : STR("");
     if (missed.len > 0)
         buf_json_text(out, "not_hoisted", missed);
     buf_json_open(out, "members", '[');
-    for (int k = 0; k < s->fused_steps; k++)
-        buf_json_text(out, NULL, s->members[k]->name);
+    for (int k = 0; step_fused(s) && k < s->as.fused.count; k++)
+        buf_json_text(out, NULL, s->as.fused.members[k]->name);
     buf_putc(out, ']');
     if (n)
         buf_json_count(out, "alive", n->peak);
@@ -427,15 +429,15 @@ static void json_step(struct buf *out, struct following *w, int number)
     name_results(w, s);
 }
 
-static void json_function(struct buf *out, const struct program *p, const struct function *f,
+static void json_function(struct buf *out, const struct run_state *state, const struct function *f,
                           bool missed)
 {
     struct arena a;
     arena_init(&a);
-    struct following w = follow(&a, p, f, missed);
+    struct following w = follow(&a, state, f, missed);
     buf_json_open(out, NULL, '{');
     buf_json_text(out, "name", f->computation->name);
-    buf_json_bool(out, "entry", f == p->entry);
+    buf_json_bool(out, "entry", f == state->program->entry);
     buf_json_count(out, "parameters", (uint64_t)f->param_count);
     buf_json_open(out, "steps", '[');
     for (int k = 0; k < f->step_count; k++)
@@ -444,7 +446,7 @@ static void json_function(struct buf *out, const struct program *p, const struct
     arena_free(&a);
 }
 
-static void json_memory(struct buf *out, const hlo_program *program, const struct program *p)
+static void json_memory(struct buf *out, const hlo_program *program, const struct run_state *state)
 {
     struct hlo_memory m = hlo_program_memory(program);
     buf_json_open(out, "memory", '{');
@@ -455,16 +457,17 @@ static void json_memory(struct buf *out, const hlo_program *program, const struc
     buf_json_bool(out, "exact", m.exact);
     buf_json_count(out, "peak", m.peak);
     buf_json_count(out, "kernels", m.kernels);
-    if (m.estimated && p->memory_estimate->at) {
-        buf_json_text(out, "peak_computation", p->memory_estimate->in->computation->name);
-        buf_json_count(out, "peak_step",
-                       (uint64_t)(p->memory_estimate->at - p->memory_estimate->in->steps));
+    const struct memory_estimate *e = state->memory_estimate;
+    if (m.estimated && e->at) {
+        buf_json_text(out, "peak_computation", e->in->computation->name);
+        buf_json_count(out, "peak_step", (uint64_t)(e->at - e->in->steps));
     }
     buf_putc(out, '}');
 }
 
-static void put_json(struct buf *out, const hlo_program *program, const struct program *p)
+static void put_json(struct buf *out, const hlo_program *program, const struct run_state *state)
 {
+    const struct program *p = state->program;
     struct arena a;
     arena_init(&a);
     const bool *in_loop = plan_find_in_loops(&a, p);
@@ -472,9 +475,9 @@ static void put_json(struct buf *out, const hlo_program *program, const struct p
     buf_json_text(out, "module", p->module->name);
     buf_json_open(out, "functions", '[');
     for (int k = 0; k < p->function_count; k++)
-        json_function(out, p, p->functions[k], in_loop[k]);
+        json_function(out, state, p->functions[k], in_loop[k]);
     buf_putc(out, ']');
-    json_memory(out, program, p);
+    json_memory(out, program, state);
     buf_json_open(out, "passes", '{');
     for (size_t k = 0; k < COUNT_OF(passes); k++)
         buf_json_count(out, passes[k].name, (uint64_t)pass_count(p, k));
@@ -482,18 +485,19 @@ static void put_json(struct buf *out, const hlo_program *program, const struct p
     arena_free(&a);
 }
 
-static void put_text(struct buf *out, const hlo_program *program, const struct program *p,
+static void put_text(struct buf *out, const hlo_program *program, const struct run_state *state,
                      bool verbose)
 {
+    const struct program *p = state->program;
     struct arena a;
     arena_init(&a);
     const bool *in_loop = plan_find_in_loops(&a, p);
-    put_function(out, p, p->entry, false);
+    put_function(out, state, p->entry, false, verbose);
     for (int k = 0; k < p->function_count; k++)
         if (p->functions[k] != p->entry)
-            put_function(out, p, p->functions[k], verbose && in_loop[k]);
+            put_function(out, state, p->functions[k], verbose && in_loop[k], verbose);
     put_passes(out, p);
-    put_memory(out, program, p);
+    put_memory(out, program, state);
     arena_free(&a);
 }
 
@@ -501,12 +505,12 @@ hlo_text hlo_plan_print(const hlo_program *program, enum hlo_plan_form form)
 {
     OOM_SCOPE((hlo_text){0});
     struct buf out = {0};
-    const struct program *p = program_of(program);
-    if (p)
-        eval_estimate_memory(program_of(program));
-    if (p && form == HLO_PLAN_JSON)
-        put_json(&out, program, p);
-    else if (p)
-        put_text(&out, program, p, form == HLO_PLAN_VERBOSE);
+    struct run_state *state = state_of(program);
+    if (state)
+        eval_estimate_memory(state);
+    if (state && form == HLO_PLAN_JSON)
+        put_json(&out, program, state);
+    else if (state)
+        put_text(&out, program, state, form == HLO_PLAN_VERBOSE);
     return hlo_text_of(&out);
 }

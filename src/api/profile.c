@@ -30,7 +30,7 @@ struct open_step {
 
 struct hlo_profile {
     struct arena arena;
-    struct program *program;
+    struct run_state *state;
     struct step_callbacks step_callbacks;
     int64_t generation;
     struct timed_step *steps;
@@ -104,8 +104,8 @@ static struct cost cost_of(const struct memory_estimate *memory_estimate, const 
 
 static void list_steps(struct hlo_profile *p)
 {
-    const struct program *q = p->program;
-    const struct memory_estimate *memory_estimate = eval_estimate_memory(p->program);
+    const struct program *q = p->state->program;
+    const struct memory_estimate *memory_estimate = eval_estimate_memory(p->state);
     p->first = ARENA_ARRAY(&p->arena, size_t, q->function_count);
     for (int k = 0; k < q->function_count; k++) {
         p->first[k] = p->step_count;
@@ -122,7 +122,7 @@ static void list_steps(struct hlo_profile *p)
                 .cost = cost_of(memory_estimate, q->functions[k], n),
                 .name = arena_str(&p->arena, s->inst->name).ptr,
                 .computation = computation,
-                .what = hlo_step_text(&p->arena, q, q->functions[k], n).ptr,
+                .what = hlo_step_text(&p->arena, p->state, q->functions[k], n).ptr,
             };
         }
     }
@@ -134,13 +134,13 @@ hlo_profile *hlo_profile_new(hlo_program *program)
     struct hlo_profile *p = heap_zalloc(1, sizeof *p);
     arena_init(&p->arena);
     p->generation = now_ns();
-    for (size_t k = 0; k < program->count && !p->program; k++)
-        p->program = program->programs[k];
-    if (!p->program)
+    for (size_t k = 0; k < program->count && !p->state; k++)
+        p->state = program->states[k];
+    if (!p->state)
         return p;
     list_steps(p);
     p->step_callbacks = (struct step_callbacks){p, begin, end};
-    p->program->step_callbacks = &p->step_callbacks;
+    p->state->step_callbacks = &p->step_callbacks;
     return p;
 }
 
@@ -148,8 +148,8 @@ void hlo_profile_free(hlo_profile *p)
 {
     if (!p)
         return;
-    if (p->program)
-        p->program->step_callbacks = NULL;
+    if (p->state)
+        p->state->step_callbacks = NULL;
     arena_free(&p->arena);
     heap_free(p);
 }

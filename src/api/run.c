@@ -16,9 +16,12 @@ static_assert((int)HLO_ELIDED_RANDOM == (int)ELIDED_RANDOM, "hlo.h and plan.h ha
 
 void hlo_program_free(hlo_program *p)
 {
-    for (size_t k = 0; p && k < p->count; k++)
+    for (size_t k = 0; p && k < p->count; k++) {
+        run_state_free(p->states[k]);
         program_free(p->programs[k]);
+    }
     if (p) {
+        heap_free(p->programs);
         thread_pool_free(p->workers);
         hlo_tracer_free(p->tracer);
     }
@@ -39,7 +42,10 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *op
         DIAG(ds, NO_SPAN, TOO_MANY_PARTICIPANTS, replicas, partitions, WORLD_MAX_PARTICIPANTS);
         return NULL;
     }
-    hlo_program *p = heap_zalloc(1, sizeof *p + (size_t)count * sizeof *p->programs);
+    if (o->elided == HLO_ELIDED_REFUSE)
+        hlo_restore_elided(module, m);
+    hlo_program *p = heap_zalloc(1, sizeof *p + (size_t)count * sizeof *p->states);
+    p->programs = heap_zalloc((size_t)count, sizeof *p->programs);
     p->module = module;
     p->world = o->world;
     p->workers = thread_pool_new(o->threads > 0 ? o->threads : processor_count());
@@ -64,6 +70,7 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *op
             hlo_program_free(p);
             return NULL;
         }
+        p->states[k] = run_state_new(p->programs[k]);
     }
     return p;
 }
@@ -201,13 +208,11 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count,
     struct world_participant *tasks = ARENA_ARRAY(&a, struct world_participant, p->count);
     for (size_t k = 0; k < p->count; k++) {
         const struct literal **values = ARENA_ARRAY(&a, const struct literal *, count);
-        for (size_t i = 0; i < count && p->programs[k]; i++)
+        for (size_t i = 0; i < count && p->states[k]; i++)
             values[i] = args[k * count + i]->l;
         results[k] = hlo_literal_begin();
-        tasks[k] = (struct world_participant){.program = p->programs[k],
-                                              .args = values,
-                                              .arg_count = count,
-                                              .arena = &results[k]->arena};
+        tasks[k] = (struct world_participant){
+            .state = p->states[k], .args = values, .arg_count = count, .arena = &results[k]->arena};
     }
     struct diags *ds = hlo_sink_of_module(m, p->module);
     const struct world_feeds host = {feeding, feed_in, feed_out}, *h = feeds ? &host : NULL;
@@ -267,16 +272,16 @@ struct hlo_progress hlo_run_progress(const hlo_program *p)
 {
     struct hlo_progress is = {.iteration = -1};
     size_t k = 0;
-    while (k < p->count && !p->programs[k])
+    while (k < p->count && !p->states[k])
         k++;
     if (k == p->count)
         return is;
-    const struct program *first = p->programs[k];
+    const struct run_state *first = p->states[k];
     const struct step *at = atomic_load_explicit(&first->mark.at, memory_order_relaxed);
-    is.count = (size_t)first->entry->step_count;
+    is.count = (size_t)first->program->entry->step_count;
     if (!at)
         return is;
-    is.done = (size_t)(at - first->entry->steps);
+    is.done = (size_t)(at - first->program->entry->steps);
     is.iteration = atomic_load_explicit(&first->mark.iteration, memory_order_relaxed);
     is.name = at->inst->name.ptr;
     is.name_size = at->inst->name.len;

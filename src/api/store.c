@@ -29,13 +29,6 @@ struct store_key store_key_of(const struct hlo_event *e)
     return (struct store_key){e->inst, e->participant, e->within, e->depth};
 }
 
-struct store_key store_execution(size_t inst, size_t participant, uint64_t execution,
-                                 struct hlo_within *nesting)
-{
-    *nesting = (struct hlo_within){inst, (int64_t)execution};
-    return (struct store_key){inst, participant, nesting, 1};
-}
-
 static bool is_constant(const struct store *s, size_t inst)
 {
     return hlo_listing_inst(s->l, inst)->opcode == OP_CONSTANT;
@@ -209,14 +202,6 @@ void store_drop_all(void *store)
         drop(e);
         e->requested = false;
     }
-    s->dropped = true;
-}
-
-void store_clear(struct store *s)
-{
-    const struct store was = *s;
-    store_free(s);
-    store_init(s, was.l, was.budget);
     s->dropped = true;
 }
 

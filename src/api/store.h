@@ -3,9 +3,8 @@
  * run must recompute.
  *
  * The key of a value is its execution: participant, instruction and nesting, that is, the enclosing
- * calls and iterations. A caller that counts executions encodes the number as one entry of nesting
- * (store_execution); one that does not distinguish executions leaves the nesting empty, so that the
- * last value is kept.
+ * calls and iterations. A caller that does not distinguish executions leaves the nesting empty, so
+ * that the last value is kept.
  *
  *     first run:   store_put for every event; values that exceed the budget are dropped
  *     queries:     store_get; NULL and store_request for dropped values
@@ -44,9 +43,6 @@ void store_drop_all(void *store);
 
 /* The key of an event; `within` belongs to the event. */
 struct store_key store_key_of(const struct hlo_event *e);
-/* The key of an execution by number; `nesting` stores its nesting. */
-struct store_key store_execution(size_t inst, size_t participant, uint64_t execution,
-                                 struct hlo_within *nesting);
 
 /* Keeps a copy of the value of an event under a key, replacing an earlier one. False if it is not
  * kept: over budget, not requested in a later run, or out of memory. */
@@ -62,7 +58,5 @@ int64_t store_iterations(struct store *s, const struct store_key *k);
 void store_request(struct store *s, const struct store_key *k);
 /* Call it before each later run. */
 void store_refill(struct store *s);
-/* Removes all values and requests. */
-void store_clear(struct store *s);
 
 #endif

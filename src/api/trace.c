@@ -132,7 +132,7 @@ static void unlock(void *lock) { pthread_mutex_unlock(lock); }
 static bool call_back(struct tracer *o, struct trace_event *s,
                       bool (*user)(void *context, const struct hlo_event *s))
 {
-    struct event_state w = {s, o->module, NULL};
+    struct event_state w = {s, o->module, o->listing, NULL};
     if (!user)
         return true;
     struct cleanup unlocking;
@@ -190,8 +190,8 @@ bool hlo_trace(hlo_program *p, const struct hlo_trace_callbacks *user)
                                                   user && user->after ? after : NULL,
                                                   given.skipped ? skipped : NULL};
     for (size_t k = 0; k < p->count; k++)
-        if (p->programs[k])
-            p->programs[k]->trace_callbacks = user ? &o->trace_callbacks : NULL;
+        if (p->states[k])
+            p->states[k]->trace_callbacks = user ? &o->trace_callbacks : NULL;
     return true;
 }
 

@@ -424,7 +424,7 @@ static void put_products(struct buf *out, struct tree *t, const struct group *g,
 {
     for (size_t k = 0; k < g->count; k++) {
         indent(out, depth);
-        look_put_number(out, g->products[k], 6);
+        buf_g(out, g->products[k], 6);
         buf_putc(out, '\n');
         put_node(out, t, g->shown[k][0], g->box[0]->role, depth + 1);
         put_node(out, t, g->shown[k][1], g->box[1]->role, depth + 1);

@@ -129,6 +129,21 @@ void *vec_grow(struct arena *a, void *items, size_t count, size_t *capacity, siz
     (*((items) = vec_grow((a), (items), (size_t)(count), &(capacity), sizeof *(items)),            \
        (items) + (count)++))
 
+/* Moves `low` to the first of the positions [low, high) for which `before`, an expression of the
+ * position `middle`, is false, or to `high`. It holds for all positions up to that one, and none
+ * after it. */
+#define BISECT(low, high, middle, before)                                                          \
+    do {                                                                                           \
+        __typeof__(low) bound_ = (high);                                                           \
+        while ((low) < bound_) {                                                                   \
+            const __typeof__(low) middle = (low) + (bound_ - (low)) / 2;                           \
+            if (before)                                                                            \
+                (low) = middle + 1;                                                                \
+            else                                                                                   \
+                bound_ = middle;                                                                   \
+        }                                                                                          \
+    } while (0)
+
 /* ---- storage.c: storage of tensors ---- */
 
 /* 64-byte aligned; NULL if the allocation fails. `mem_free(NULL)` is allowed; any thread may
@@ -301,6 +316,7 @@ bool num_parse_i64(struct str s, int64_t *out);
 /* Formats like C's %.{digits}g, always with a decimal point; v must be finite. Returns the
  * length. */
 size_t num_format_g(char *out, size_t size, double v, int digits);
+/* The same for any number: nan, without its sign, inf or -inf. */
 void buf_g(struct buf *b, double v, int digits);
 
 /* ---- budget.c: the limits of a run ---- */

@@ -1,7 +1,7 @@
 /*
  * buf.c: a growable byte buffer on the heap, for building text.
  */
-#include "base/base.h"
+#include "base/digits.h"
 
 #include <stdio.h>
 
@@ -70,7 +70,7 @@ void buf_printf(struct buf *b, const char *format, ...)
     va_end(ap);
 }
 
-static const char digit_pairs[] =
+const char num_digit_pairs[201] =
     "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243"
     "4445464748495051525354555657585960616263646566676869707172737475767778798081828384858687"
     "888990919293949596979899";
@@ -81,12 +81,12 @@ void buf_uint(struct buf *b, uint64_t v)
     size_t at = sizeof text;
     while (v >= 100) {
         at -= 2;
-        memcpy(text + at, digit_pairs + v % 100 * 2, 2);
+        memcpy(text + at, num_digit_pairs + v % 100 * 2, 2);
         v /= 100;
     }
     if (v >= 10) {
         at -= 2;
-        memcpy(text + at, digit_pairs + v * 2, 2);
+        memcpy(text + at, num_digit_pairs + v * 2, 2);
     } else {
         text[--at] = (char)('0' + v);
     }

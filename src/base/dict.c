@@ -62,22 +62,21 @@ static struct str word(struct reader *r)
     return (struct str){start, (size_t)(r->at - start)};
 }
 
-/* MLIR prints upper case and reads both; \b and \f are JSON's own escapes. */
-static int hex(struct reader *r, char c)
+static int hex(char c, bool lower)
 {
-    return char_is_digit(c)                    ? c - '0'
-           : c >= 'A' && c <= 'F'              ? c - 'A' + 10
-           : c >= 'a' && c <= 'f' && !r->loose ? c - 'a' + 10
-                                               : -1;
+    return char_is_digit(c)                ? c - '0'
+           : c >= 'A' && c <= 'F'          ? c - 'A' + 10
+           : lower && c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                           : -1;
 }
 
-/* Parses an escape after its backslash: a letter as in JSON, or two hexadecimal digits as in
- * MLIR. */
+/* Parses an escape after its backslash: a letter as in JSON, or two hexadecimal digits as in MLIR,
+ * which prints upper case and reads both; \b and \f are JSON's own escapes. */
 static char escaped(struct reader *r)
 {
     static const char from[] = "nrtbf", to[] = "\n\r\t\b\f";
     char c = *r->at++;
-    int high = hex(r, c), low = high >= 0 && r->at < r->end ? hex(r, *r->at) : -1;
+    int high = hex(c, !r->loose), low = high >= 0 && r->at < r->end ? hex(*r->at, !r->loose) : -1;
     if (low >= 0) {
         r->at++;
         return (char)(high * 16 + low);
@@ -91,11 +90,7 @@ static bool four_digits(struct reader *r, uint32_t *out)
     uint32_t code = 0;
     int k = 0;
     for (; k < 4 && r->at + k < r->end; k++) {
-        char c = r->at[k];
-        int digit = char_is_digit(c)       ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
+        int digit = hex(r->at[k], true);
         if (digit < 0)
             return false;
         code = code * 16 + (uint32_t)digit;

@@ -48,7 +48,8 @@ struct str str_cut(struct str *s, char separator)
     const char *end = s->len ? memchr(s->ptr, separator, s->len) : NULL;
     const struct str head = {s->ptr, end ? (size_t)(end - s->ptr) : s->len};
     const size_t used = head.len + (end != NULL);
-    *s = (struct str){s->ptr + used, s->len - used};
+    if (used > 0) /* the pointer of an empty string may be NULL */
+        *s = (struct str){s->ptr + used, s->len - used};
     return head;
 }
 

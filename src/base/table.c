@@ -3,7 +3,12 @@
  */
 #include "base/table.h"
 
-enum { WIDEST = 48 }; /* longer cells do not widen their column */
+enum {
+    WIDEST = 48, /* of a column */
+    LEAST = 20,  /* to which columns are narrowed; they are dropped if the last one has less */
+    GAP = 2
+};
+static const size_t DROPPED = SIZE_MAX;
 
 void table_next(struct table *t) { buf_bytes(&t->ends, &t->text.size, sizeof t->text.size); }
 
@@ -34,18 +39,56 @@ static struct str cell(const struct table *t, size_t k)
     return (struct str){buf_view(&t->text).ptr + begin, cell_end(t, k) - begin};
 }
 
-static size_t column_width(const struct table *t, size_t column)
+/* CUT: cells that are too long are cut, otherwise they do not widen their column. */
+static size_t column_width(const struct table *t, size_t column, bool cut)
 {
     size_t width = t->columns[column].head ? strlen(t->columns[column].head) : 0;
     for (size_t k = column; k < cell_count(t); k += t->column_count) {
         const size_t n = cell(t, k).len;
-        width = n > width && n <= WIDEST ? n : width;
+        if (n > width && (n <= WIDEST || cut))
+            width = n < WIDEST ? n : WIDEST;
     }
     return width;
 }
 
+/* Narrows columns after the first to LEAST, then drops columns, by setting their width to DROPPED,
+ * until the last one has room. Returns the longest cell of the last one that fits. */
+static size_t fit(const struct table *t, size_t *widths, size_t width)
+{
+    const size_t last = t->column_count - 1;
+    size_t before = GAP, least = widths[last] < LEAST ? widths[last] : LEAST;
+    for (size_t c = 0; c < last; c++)
+        before += GAP + widths[c];
+    for (size_t c = 1; c < last && before + least > width; c++) {
+        const size_t excess = before + least - width, more = widths[c] - LEAST;
+        const size_t saved = widths[c] < LEAST ? 0 : more < excess ? more : excess;
+        widths[c] -= saved;
+        before -= saved;
+    }
+    for (int order = 1; order <= (int)last; order++)
+        for (size_t c = 0; c < last && before + least > width; c++)
+            if (t->columns[c].drop == order) {
+                before -= GAP + widths[c];
+                widths[c] = DROPPED;
+            }
+    return before + least < width ? width - before : least;
+}
+
+static struct str cut(struct str s, size_t longest, struct buf *room)
+{
+    if (s.len <= longest)
+        return s;
+    for (s.len = longest - 3; s.len > 0 && ((unsigned char)s.ptr[s.len] & 0xc0) == 0x80;)
+        s.len--; /* not within a character */
+    room->size = 0;
+    buf_printf(room, STR_FMT "...", STR_ARG(s));
+    return buf_view(room);
+}
+
 static void put_cell(struct buf *out, struct str s, size_t width, bool right)
 {
+    if (width == DROPPED)
+        return;
     const int gap = s.len < width ? (int)(width - s.len) : 0;
     buf_printf(out, "  %*s", right ? gap : 0, "");
     buf_str(out, s);
@@ -59,22 +102,30 @@ static void end_line(struct buf *out)
     buf_putc(out, '\n');
 }
 
-void table_put(struct buf *out, struct table *t)
+void table_put(struct buf *out, struct table *t) { table_put_within(out, t, SIZE_MAX); }
+
+void table_put_within(struct buf *out, struct table *t, size_t width)
 {
-    size_t *widths = heap_zalloc(t->column_count, sizeof *widths);
-    for (size_t c = 0; c < t->column_count; c++) {
-        widths[c] = column_width(t, c);
-        if (t->columns[c].head)
-            put_cell(out, str_of(t->columns[c].head), widths[c], t->columns[c].right);
-    }
+    struct buf room = {0};
+    const bool limited = width < SIZE_MAX;
+    size_t longest = SIZE_MAX, *widths = heap_zalloc(t->column_count, sizeof *widths);
+    for (size_t c = 0; c < t->column_count; c++)
+        widths[c] = column_width(t, c, limited);
+    if (limited)
+        longest = fit(t, widths, width);
+    for (size_t c = 0; c < t->column_count && t->columns[0].head; c++)
+        put_cell(out, str_of(t->columns[c].head), widths[c], t->columns[c].right);
     if (t->columns[0].head)
         end_line(out);
     for (size_t k = 0; k < cell_count(t); k++) {
         const size_t c = k % t->column_count;
-        put_cell(out, cell(t, k), widths[c], t->columns[c].right);
-        if (c + 1 == t->column_count)
+        const bool last = c + 1 == t->column_count;
+        const size_t most = !limited ? SIZE_MAX : last ? longest : widths[c];
+        put_cell(out, cut(cell(t, k), most, &room), widths[c], t->columns[c].right);
+        if (last)
             end_line(out);
     }
+    buf_free(&room);
     heap_free(widths);
     buf_free(&t->text);
     buf_free(&t->ends);

@@ -9,6 +9,7 @@
 struct table_column {
     const char *head; /* NULL in all columns: a table without a line of heads */
     bool right;       /* right-aligned */
+    int drop;         /* dropped in this order, from 1, if the table is too wide; 0: never */
 };
 /* Cells are written row by row: append the text of a cell to `text`, then call table_next. */
 struct table {
@@ -26,5 +27,8 @@ void table_cell(struct table *t, struct str text);
 void table_end_row(struct table *t);
 /* Appends the finished table, indented by two blanks, and frees it. */
 void table_put(struct buf *out, struct table *t);
+/* The same in lines of at most WIDTH columns if possible: columns are dropped, and cells that are
+ * too long are cut. */
+void table_put_within(struct buf *out, struct table *t, size_t width);
 
 #endif

@@ -98,7 +98,7 @@ static int annotate_module(void *context, const struct listed_module *l)
     size_t next = 0;
     while (rest.len > 0)
         annotate_line(&a, l->listing, &next, str_cut(&rest, '\n'));
-    bool ok = put_output(l->o, buf_view(&a.out), l->m);
+    bool ok = put_hlo(l->o, buf_view(&a.out), l->m);
     if (!a.known)
         report_unknown(l);
     buf_free(&a.out);

@@ -31,7 +31,7 @@ static bool needs_value(const struct arguments *a, size_t param, size_t particip
 static bool all_from(struct arguments *a, const char *path, int64_t only)
 {
     hlo_arrays *s = hlo_arrays_open(path, a->m);
-    bool ok = s != NULL;
+    bool ok = s && hlo_arrays_fit(s, a->module, a->m);
     for (size_t p = 0; ok && p < a->participants; p++)
         for (size_t i = 0; ok && i < a->count; i++) {
             if ((only != ALL_PARTICIPANTS && only != (int64_t)p) || !needs_value(a, i, p))
@@ -121,19 +121,6 @@ static int given_arguments(struct arguments *a)
     return status;
 }
 
-/* A bundle given as FILE implies --bundle unless arguments are given otherwise. */
-static const char *find_bundle(const struct arguments *a)
-{
-    const struct options *o = a->o;
-    bool others = a->given_count > 0 || a->make_up || a->as || o->given[OPT_INPUTS] ||
-                  o->given[OPT_FAKE] || o->given[OPT_RANDOM];
-    for (size_t k = 0; k < o->each_count; k++)
-        others |= o->each[k].id == OPT_INPUTS;
-    if (o->given[OPT_BUNDLE] || others || o->arg_count == 0)
-        return o->value[OPT_BUNDLE];
-    return file_is_bundle(o->args[0]) ? o->args[0] : NULL;
-}
-
 /* --inputs@N=FILE first, then --inputs=FILE, then the bundle. */
 static int input_files(struct arguments *a)
 {
@@ -144,10 +131,64 @@ static int input_files(struct arguments *a)
         if (e->id == OPT_INPUTS && !all_from(a, e->value, e->participant))
             return HLO_USAGE;
     }
-    const char *const files[] = {a->o->value[OPT_INPUTS], a->bundle};
+    const char *const files[] = {a->o->value[OPT_INPUTS], bundle_of_arrays(a->o)};
     for (size_t k = 0; k < COUNT_OF(files); k++)
         if (files[k] && !all_from(a, files[k], ALL_PARTICIPANTS))
             return HLO_USAGE;
+    return HLO_OK;
+}
+
+const char *bundle_of_arrays(const struct options *o)
+{
+    const char *path = o->value[OPT_BUNDLE];
+    return path && (hlo_arrays_known(path) || file_begins(path, STR("PK"))) ? path : NULL;
+}
+
+/* Opens the snapshot of --bundle. */
+static int open_bundle(struct arguments *a)
+{
+    const char *path = a->o->value[OPT_BUNDLE];
+    if (!path || bundle_of_arrays(a->o) || path == file_argument(a->o))
+        return HLO_OK;
+    a->bundle = hlo_file_open(path, false, a->m);
+    a->bundled = a->bundle ? hlo_parse(a->bundle, 0, a->m) : NULL;
+    if (!a->bundled)
+        return HLO_USAGE;
+    if (hlo_stored_arguments(a->bundled) > 0 || hlo_file_has_results(a->bundle))
+        return HLO_OK;
+    return usage_error(a->o, "'%s' has neither arguments nor results", path);
+}
+
+static bool any_value(const struct arguments *a)
+{
+    for (size_t i = 0; i < a->count; i++)
+        for (size_t p = 0; p < a->participants; p++)
+            if (has_value(a, i, p))
+                return true;
+    return false;
+}
+
+/* Takes missing arguments from the snapshot of --bundle or, unless they are to be generated, from
+ * the file of the module, a bundle or snapshot. */
+static int stored_arguments(struct arguments *a)
+{
+    const hlo_module *from = a->bundled ? a->bundled : a->with ? a->with : a->module;
+    const size_t lists = hlo_stored_arguments(from);
+    const bool generated =
+        !a->bundled && (a->as || a->o->given[OPT_FAKE] || a->o->given[OPT_RANDOM]);
+    a->stored = a->count == 0 || (lists > 0 && !generated && !any_value(a));
+    if (lists == 0 || generated)
+        return HLO_OK;
+    if (lists > a->participants && world_first(a->o))
+        fprintf(world_stderr(a->o),
+                "hlo: warning: arguments of %zu participants are stored, but %zu run; use "
+                "--replicas or --partitions to run more\n",
+                lists, a->participants);
+    for (size_t p = 0; p < a->participants; p++)
+        for (size_t i = 0; i < a->count; i++)
+            if (needs_value(a, i, p) &&
+                !(*place(a, i, (int64_t)p) = hlo_stored_argument(from, a->module, i, p, a->m)))
+                return HLO_USAGE;
     return HLO_OK;
 }
 
@@ -237,10 +278,13 @@ int arguments_collect(struct arguments *a)
     a->common = heap_zalloc(a->count + 1, sizeof(hlo_literal *));
     a->own = heap_zalloc(a->participants * a->count + 1, sizeof(hlo_literal *));
     a->all = heap_zalloc(a->participants * a->count + 1, sizeof(hlo_literal *));
-    a->bundle = find_bundle(a);
     int status = given_arguments(a);
     if (status == HLO_OK)
         status = input_files(a);
+    if (status == HLO_OK)
+        status = open_bundle(a);
+    if (status == HLO_OK)
+        status = stored_arguments(a);
     if (status == HLO_OK)
         status = make_up(a);
     for (size_t k = 0; status == HLO_OK && k < a->participants * a->count; k++)
@@ -248,12 +292,23 @@ int arguments_collect(struct arguments *a)
     return status;
 }
 
+int arguments_prepare(struct arguments *a, struct hlo_run_options *options)
+{
+    if (!run_options(a->o, options) || !(a->targets = targets_of(a->o, a->m)))
+        return HLO_USAGE;
+    options->targets = a->targets;
+    return a->o->given[OPT_PARAMETERS] ? HLO_OK : arguments_collect(a);
+}
+
 void arguments_free(struct arguments *a)
 {
+    hlo_targets_free(a->targets);
     for (size_t i = 0; a->common && i < a->count; i++)
         hlo_literal_free(a->common[i]);
     for (size_t k = 0; a->own && k < a->participants * a->count; k++)
         hlo_literal_free(a->own[k]);
+    hlo_module_free(a->bundled);
+    hlo_file_free(a->bundle);
     heap_free(a->common);
     heap_free(a->own);
     heap_free(a->all);

@@ -21,14 +21,18 @@ struct arguments {
     size_t given_count;
     bool make_up;                      /* generate missing arguments even without --random */
     const struct generated_inputs *as; /* overrides the options; or NULL */
-    const char *bundle;                /* bundle with the arguments and expected results; or NULL */
-    size_t participants, count;        /* count: number of parameters */
-    hlo_literal **common;              /* values for all participants, by parameter; NULL: none */
+    const hlo_module *with; /* the module whose stored arguments are used; NULL: `module` */
+    hlo_file *bundle;       /* of --bundle if it is not an archive and not the file of `module` */
+    hlo_module *bundled;    /* its module, whose stored arguments are used */
+    bool stored;            /* all arguments are stored ones, so the stored results are expected */
+    size_t participants, count; /* count: number of parameters */
+    hlo_literal **common;       /* values for all participants, by parameter; NULL: none */
     /* values for one participant, which take precedence, in order of participants */
     hlo_literal **own;
     const hlo_literal **all; /* arguments of the run, in order of participants */
     size_t next;             /* parameter of the next argument without a name */
     struct buf *ahead;       /* bytes of standard input read ahead while running earlier modules */
+    hlo_targets *targets;    /* of arguments_prepare */
 };
 
 /* Determines the number of participants from the module, --replicas and --partitions, and sets it
@@ -39,7 +43,12 @@ bool arguments_participants(struct arguments *a, hlo_module *module);
 int arguments_check(struct arguments *a, hlo_module *module);
 /* Determines all arguments. HLO_OK, or a status with messages. */
 int arguments_collect(struct arguments *a);
+/* Sets the options of a run, with its targets, and determines all arguments unless --parameters is
+ * given. HLO_OK, or a status with messages. */
+int arguments_prepare(struct arguments *a, struct hlo_run_options *options);
 void arguments_free(struct arguments *a);
+/* The path of --bundle if it is an archive of arrays, not a snapshot; NULL: none. */
+const char *bundle_of_arrays(const struct options *o);
 /* The kind of --fake; uniform by default. False with a message. */
 bool fake_kind(const struct options *o, enum hlo_fake *out);
 bool ends_with(const char *s, const char *end);
@@ -63,11 +72,11 @@ bool run_options(const struct options *o, struct hlo_run_options *out);
 
 /* ---- result.c ---- */
 
-/* How values are printed: --full, --summary, --hexfloat. On a terminal, large arrays are
- * abridged. */
-struct hlo_view result_view(const struct options *o);
-/* Writes the results of all participants to standard output or --output: `out[1].0` is tuple
- * element 0 of the result of participant 1. */
+/* How values are printed: --full, --summary, --precision, --hexfloat. On a terminal, large arrays
+ * are abridged. False with a message. */
+bool result_view(const struct options *o, struct hlo_view *v);
+/* Writes the results of all participants to --output or, without --quiet, to standard output:
+ * `out[1].0` is tuple element 0 of the result of participant 1. */
 bool put_results(const struct options *o, hlo_literal *const *results, size_t count,
                  hlo_messages *m);
 
@@ -76,9 +85,12 @@ bool put_results(const struct options *o, hlo_literal *const *results, size_t co
 /* The tolerance of --abs, --rel and --ulp; by default numbers must be equal. False with a
  * message. */
 bool tolerance_options(const struct options *o, struct hlo_tolerance *out);
-/* Compares the results of all participants with out0, out1, ... of a file, and reports differences.
- * Returns a status. */
-int expect_results(const struct arguments *a, const char *path, hlo_literal *const *results);
+bool tolerance_given(const struct options *o); /* whether one of the three is given */
+/* Compares the results of all participants with out0, out1, ... of a file, or with those in the
+ * bundle's or module's file if PATH is NULL, and reports differences, or with `verdict` that they
+ * agree. Returns a status. */
+int expect_results(const struct arguments *a, const char *path, hlo_literal *const *results,
+                   bool verdict);
 bool bundle_has_results(const char *path, hlo_messages *m);
 
 /* ---- feed.c ---- */

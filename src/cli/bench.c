@@ -5,6 +5,8 @@
  * from the end of the previous one, without the time for inputs. The first run is excluded from
  * the figures of runs if there are others.
  */
+#include "base/table.h"
+#include "base/units.h"
 #include "cli/timed.h"
 
 #include <stdlib.h>
@@ -26,10 +28,11 @@ static int run_all(struct bench *b)
 {
     struct timed *t = &b->t;
     int64_t requested;
+    const bool given = b->o->given[OPT_RUNS];
     double spent = 0;
     if (!timed_requested(t, 5, &requested))
         return HLO_USAGE;
-    for (int64_t i = 0; i < requested && spent < BUDGET_S; i++) {
+    for (int64_t i = 0; i < requested && (given || spent < BUDGET_S); i++) {
         if (!timed_run(t))
             return HLO_FAILED;
         if (i == 0)
@@ -69,47 +72,64 @@ static void forget_peak(void)
     }
 }
 
-static void put_figure(const struct bench *b, const char *name, double v)
+struct figure {
+    const char *key, *name; /* in JSON, and in text */
+    double seconds;
+};
+
+static void put_json(struct buf *out, const struct bench *b, const struct figure *figures,
+                     size_t count, uint64_t peak)
 {
-    struct buf out = {0};
-    buf_g(&out, v, 6);
-    if (b->o->given[OPT_JSON])
-        printf("\"%s\":%s,", name, out.data);
-    else
-        printf("%-15s %s\n", name, out.data);
-    buf_free(&out);
+    enum { DIGITS = 6 };
+    buf_puts(out, "{\"schema\":1");
+    buf_json_text(out, "file", str_of(b->path));
+    for (size_t k = 0; k < count; k++)
+        buf_json_real(out, figures[k].key, figures[k].seconds, DIGITS);
+    buf_json_count(out, "runs", b->t.run_count);
+    buf_json_count(out, "peak_rss", peak);
+    buf_puts(out, "}\n");
 }
 
-static void put_file(const struct bench *b)
+static void put_text(struct buf *out, const struct bench *b, const struct figure *figures,
+                     size_t count, uint64_t peak)
 {
-    struct buf name = {0};
-    if (b->o->given[OPT_JSON]) {
-        buf_json_str(&name, str_of(b->path));
-        printf("{\"schema\":1,\"file\":%s,", name.data);
-        buf_free(&name);
-    } else if (b->o->arg_count > 1) {
-        printf("%s\n", b->path);
+    static const struct table_column columns[] = {{NULL, false, 0}, {NULL, false, 0}};
+    struct table t = TABLE(columns);
+    if (b->o->arg_count > 1)
+        buf_printf(out, "%s\n", b->path);
+    for (size_t k = 0; k < count; k++) {
+        table_cell(&t, str_of(figures[k].name));
+        buf_seconds(&t.text, figures[k].seconds);
+        table_next(&t);
     }
+    table_cell(&t, STR("runs"));
+    buf_printf(&t.text, "%4zu", b->t.run_count);
+    table_next(&t);
+    table_cell(&t, STR("peak memory"));
+    buf_puts(&t.text, "  ");
+    buf_byte_size(&t.text, peak);
+    table_next(&t);
+    table_put(out, &t);
 }
 
 static void put_figures(struct bench *b)
 {
-    uint64_t peak = peak_memory();
     const struct timed *t = &b->t;
+    const uint64_t peak = peak_memory();
     double *runs = t->runs + (t->run_count > 1); /* exclude the first run, which warms up */
-    size_t n = t->run_count - (t->run_count > 1);
-    double median = sort_median(runs, n);
-    put_file(b);
-    put_figure(b, "parse_s", t->parse);
-    put_figure(b, "plan_s", t->plan);
-    put_figure(b, "inputs_s", t->inputs);
-    put_figure(b, "first_run_s", b->first_run);
-    put_figure(b, "first_result_s", b->first);
-    put_figure(b, "run_median_s", median);
-    put_figure(b, "run_min_s", runs[0]);
-    printf(b->o->given[OPT_JSON] ? "\"runs\":%zu," : "runs            %zu\n", n);
-    printf(b->o->given[OPT_JSON] ? "\"peak_rss\":%" PRIu64 "}\n" : "peak_rss        %" PRIu64 "\n",
-           peak);
+    const double median = sort_median(runs, t->run_count - (t->run_count > 1));
+    const struct figure figures[] = {
+        {"parse_s", "parse", t->parse},
+        {"plan_s", "plan", t->plan},
+        {"inputs_s", "inputs", t->inputs},
+        {"first_run_s", "first run", b->first_run},
+        {"first_result_s", "first result", b->first},
+        {"run_median_s", "run, median", median},
+        {"run_min_s", "run, minimum", runs[0]},
+    };
+    struct buf out = {0};
+    (b->o->given[OPT_JSON] ? put_json : put_text)(&out, b, figures, COUNT_OF(figures), peak);
+    print_buf(&out);
     fflush(stdout);
 }
 

@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 enum command {
-#define COMMAND(id, name, function, paged, usage, summary, examples) CMD_##id,
+#define COMMAND(id, name, function, flags, usage, summary, examples) CMD_##id,
 #include "cli/command.def"
 #undef COMMAND
     CMD_COUNT,
@@ -21,30 +21,50 @@ enum command {
 };
 
 enum option_id {
-#define OPTION(id, name, value, help, commands, letter, flags) OPT_##id,
+#define OPTION(group, id, name, value, help, commands, letter, flags) OPT_##id,
+#define HELP(id, commands, help)
 #include "cli/option.def"
 #undef OPTION
+#undef HELP
     OPT_COUNT
+};
+
+/* In the order of `--help`. */
+enum option_group {
+    GROUP_INPUT,
+    GROUP_SELECTION,
+    GROUP_TESTS,
+    GROUP_EXECUTION,
+    GROUP_COMPARISON,
+    GROUP_LIMITS,
+    GROUP_DEBUGGING,
+    GROUP_OUTPUT,
+    GROUP_GENERAL
 };
 
 /* Flags of options: can be set per participant as --NAME@N; all occurrences count, not only the
  * last; names a program or library to run. */
 enum { OPTION_EACH = 1, OPTION_MANY = 2, OPTION_RUNS = 4 };
 struct option_row {
+    enum option_group group;
     const char *name;
     const char *value; /* "=FILE"; "[=SEED]" if optional; "" for a switch */
-    const char *help;
+    const char *help;  /* option_help has that for a command */
     uint64_t commands; /* bit set of enum command; CMD_NONE: without a command */
     char letter;       /* short form, as n in -n; 0: none */
     int flags;
 };
+/* Flags of commands: output is paged on a terminal; without an operand, the module is read from
+ * standard input, unless that is a terminal or a device. */
+enum { COMMAND_PAGED = 1, COMMAND_READS = 2 };
 struct command_row {
     const char *name, *usage, *summary, *examples;
-    bool paged; /* output is paged on a terminal */
+    int flags;
 };
 const struct option_row *option_row(enum option_id id);
 const struct command_row *command_row(enum command c);
 bool option_belongs(enum option_id id, enum command c);
+const char *option_help(enum option_id id, enum command c);
 
 struct each_option { /* --NAME@PARTICIPANT=VALUE, or one of several --NAME=VALUE */
     enum option_id id;
@@ -61,10 +81,10 @@ struct options {
     struct each_option *each; /* in order */
     size_t each_count, each_capacity;
     const char *colors; /* colors of diagnostics, for hlo_messages_draw_in; NULL: no color */
+    const char *inks;   /* colors of HLO text on standard output; NULL: no color */
     bool short_help;    /* -h instead of --help */
     struct arena arena; /* memory for words from HLO_OPTIONS and option files */
     int depth;          /* nesting depth of option files */
-    int pager;          /* process that pages standard output; 0: none */
     struct processes *processes; /* processes that share a run (--world=mpi); or NULL */
 };
 
@@ -90,13 +110,19 @@ void print_short_help(FILE *f, enum command c); /* at most one screen */
 bool split_words(struct arena *a, struct str text, char ***words, int *count);
 
 /* terminal.c: --color and its environment variables; --quiet; a pager if standard output is a
- * terminal; pager_end waits for it. */
+ * terminal: pager_begin starts it for all further output, once, and pager_end waits for it. */
 bool choose_color(struct options *o);
 void be_quiet(const struct options *o);
 /* Whether standard output, or that of the pager, is an interactive terminal. */
 bool people_read(const struct options *o);
-void pager_begin(struct options *o);
-void pager_end(struct options *o);
+/* The longest line that fits: COLUMNS, or the width of that terminal; SIZE_MAX: any. */
+size_t output_width(const struct options *o);
+/* Prints HLO text, in color on a terminal. */
+void print_hlo(const struct options *o, struct str text);
+void pager_begin(const struct options *o);
+void pager_end(void);
+/* Signal handler: ends the process by this signal, after the pager. */
+void leave(int signal);
 
 /* Prints `hlo: ...` to standard error. Returns HLO_USAGE. */
 int usage_error(const struct options *o, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -109,7 +135,7 @@ bool file_error(hlo_messages *m, const char *file, const char *format, ...) PRIN
 void report(const struct options *o, const hlo_messages *m);
 
 typedef int command_fn(const struct options *o);
-#define COMMAND(id, name, function, paged, usage, summary, examples) command_fn function;
+#define COMMAND(id, name, function, flags, usage, summary, examples) command_fn function;
 #include "cli/command.def"
 #undef COMMAND
 
@@ -141,6 +167,8 @@ bool was_interrupted(void);
  * runs. */
 void interrupt_stay(void);
 
+void interrupt_leave(void); /* outside of runs, Ctrl-C ends the process after the pager */
+
 /* temporary.c: a directory in $TMPDIR or /tmp that is removed when the process ends. There is at
  * most one, and it contains only files of these names. */
 #define TEMPORARY_CANDIDATE "candidate.hlo"
@@ -169,25 +197,39 @@ void progress_end(const struct options *o);
 
 /* open.c: the first operand, otherwise the bundle of --bundle; NULL: neither. */
 const char *file_argument(const struct options *o);
-/* Whether the file is an archive, as written by --save-bundle. */
-bool file_is_bundle(const char *path);
 /* Opens PATH; --module selects one of its modules. Free with hlo_file_free. NULL with messages. */
 hlo_file *open_file(const struct options *o, const char *path, hlo_messages *m);
+
+struct files { /* of a command that takes all modules of its operands */
+    struct arena arena;
+    const char **at;
+    size_t count, capacity;
+};
+/* The files of operands: a directory or a pattern stands for all of its dumps, unless --module
+ * selects one. False after reporting those that cannot be read; the others are there. */
+bool files_of(struct files *f, const struct options *o, const char *const *paths, size_t count);
+void files_free(struct files *f);
 
 /* Writes shape and values on one line, with a newline. */
 void put_item(struct buf *out, const hlo_literal *l);
 
 /* Writes text to the file of --output, or to standard output. False with a message. */
 bool put_output(const struct options *o, struct str text, hlo_messages *m);
+/* The same for HLO text, which is in color on a terminal. */
+bool put_hlo(const struct options *o, struct str text, hlo_messages *m);
 
 /* Writes a field of a CSV line, quoted, and a comma. */
 void put_csv_field(struct buf *out, const char *text);
+/* Writes text in XML, in an element or in an attribute in double quotes. */
+void put_xml(struct buf *out, struct str text);
 
 /* Sorts the values, at least one, and returns their median. */
 double sort_median(double *values, size_t count);
 
-/* Writes a time in eleven columns: "  12.345 us". */
-void put_seconds(struct buf *out, double s);
+/* ops.c: the number of an op by name; hlo_op_count() if unknown. */
+size_t find_op(struct str name);
+/* graph.c: see struct repl_options. */
+bool graph_write(const hlo_listing *l, long around, const char *path, hlo_messages *m);
 
 /* run_options.c: the targets of --custom-call and --custom-call-lib; NULL with messages. */
 hlo_targets *targets_of(const struct options *o, hlo_messages *m);

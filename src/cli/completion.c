@@ -74,14 +74,15 @@ static void put_bash(struct buf *out)
 /* ---- zsh ---- */
 
 /* `'--name=[help]:FILE:_files'`; characters special to _arguments are escaped. */
-static void put_zsh_option(struct buf *out, const struct option_row *row)
+static void put_zsh_option(struct buf *out, enum option_id id, enum command c)
 {
+    const struct option_row *row = option_row(id);
     struct buf spec = {0};
     buf_printf(&spec, "%s--%s%s[", row->flags & OPTION_MANY ? "*" : "", row->name,
                row->value[0] == '=' ? "="
                : row->value[0]      ? "=-"
                                     : "");
-    for (const char *at = row->help; *at; at++) {
+    for (const char *at = option_help(id, c); *at; at++) {
         if (strchr("[]:\\", *at))
             buf_putc(&spec, '\\');
         buf_putc(&spec, *at);
@@ -117,7 +118,7 @@ static void put_zsh(struct buf *out)
                    c < CMD_COUNT ? command_row((enum command)c)->name : "*");
         for (int i = 0; i < OPT_COUNT; i++)
             if (option_belongs((enum option_id)i, (enum command)c))
-                put_zsh_option(out, option_row((enum option_id)i));
+                put_zsh_option(out, (enum option_id)i, (enum command)c);
         buf_puts(out, " \\\n            '*:file:_files'\n");
         if (c < CMD_COUNT && takes_names((enum command)c))
             buf_printf(out,
@@ -132,15 +133,17 @@ static void put_zsh(struct buf *out)
 
 /* ---- fish ---- */
 
-static void put_fish_option(struct buf *out, const struct option_row *row, const char *condition)
+static void put_fish_option(struct buf *out, enum option_id id, enum command c,
+                            const char *condition)
 {
+    const struct option_row *row = option_row(id);
     buf_printf(out, "complete -c hlo -n '%s' -l %s", condition, row->name);
     if (row->letter)
         buf_printf(out, " -s %c", row->letter);
     if (row->value[0] == '=')
         buf_puts(out, " -r");
     buf_puts(out, " -d ");
-    put_quoted(out, row->help);
+    put_quoted(out, option_help(id, c));
     buf_putc(out, '\n');
 }
 
@@ -162,7 +165,7 @@ static void put_fish(struct buf *out)
             buf_puts(&condition, "__fish_use_subcommand");
         for (int i = 0; i < OPT_COUNT; i++)
             if (option_belongs((enum option_id)i, (enum command)c))
-                put_fish_option(out, option_row((enum option_id)i), condition.data);
+                put_fish_option(out, (enum option_id)i, (enum command)c, condition.data);
         buf_free(&condition);
     }
     buf_puts(out, "complete -c hlo -n '__fish_seen_subcommand_from ops' -a \"(");

@@ -105,8 +105,8 @@ static void count_all(struct costs *c)
 /* ---- for people ---- */
 
 static const struct table_column columns[] = {
-    {"operations", true}, {"share", true}, {"bytes", true},
-    {"share", true},      {"times", true}, {"instruction", false},
+    {"operations", true, 0}, {"share", true, 2}, {"bytes", true, 4},
+    {"share", true, 1},      {"times", true, 3}, {"instruction", false, 0},
 };
 
 static void put_amount(struct buf *out, double v)
@@ -152,7 +152,7 @@ static void put_text(struct buf *out, const struct costs *c, size_t top)
                c->loops ? "; loops of unknown trip count are counted once" : "");
     for (size_t k = 0; k < c->count && k < top; k++)
         add_row(&t, c, &c->lines[k]);
-    table_put(out, &t);
+    table_put_within(out, &t, output_width(c->l->o));
     if (c->count > top)
         buf_printf(out, "... %zu more\n", c->count - top);
 }

@@ -3,8 +3,11 @@
  */
 #include "cli/arguments.h"
 
+#include <unistd.h>
+
 struct side { /* one of the two modules */
     const char *path, *title;
+    size_t dump; /* in the list of dumps, if there is one */
     hlo_file *file;
     hlo_module *module;
     hlo_listing *listing;
@@ -15,7 +18,9 @@ struct diffing {
     hlo_messages *m;
     struct arena arena;
     struct side a, b;
-    bool alone; /* only one module: fast against reference kernels */
+    bool alone;       /* only one module: fast against reference kernels */
+    hlo_dumps *dumps; /* whose first and last are compared; or NULL */
+    size_t files;     /* number of operands that are not arguments */
     struct arguments arguments;
     hlo_targets *targets;
     hlo_pairing *pairing;
@@ -30,13 +35,30 @@ enum { MAX_LISTED = 20, SHORT_LINE = 160 };
 static int read_side(struct diffing *d, struct side *s)
 {
     struct arguments sizes = {.o = d->o, .m = d->m};
-    if (!(s->file = open_file(d->o, s->path, d->m)))
+    if (!d->dumps && !(s->file = open_file(d->o, s->path, d->m)))
         return HLO_USAGE;
-    s->module = hlo_parse(s->file, 0, d->m);
+    s->module = d->dumps ? hlo_dumps_parse(d->dumps, s->dump, d->m) : hlo_parse(s->file, 0, d->m);
     const int status = arguments_check(&sizes, s->module);
     if (status == HLO_OK)
         s->listing = hlo_list(s->module);
     return status;
+}
+
+/* Takes the dumps before and after all passes from a directory. */
+static int read_dumps(struct diffing *d)
+{
+    const char *pick = d->o->value[OPT_MODULE] ? d->o->value[OPT_MODULE] : "";
+    const char *directory = d->a.path;
+    if (!(d->dumps = hlo_dumps_open(directory, pick, d->m)))
+        return HLO_USAGE;
+    d->b.dump = hlo_dumps_count(d->dumps) - 1;
+    const struct hlo_dump a = hlo_dumps_get(d->dumps, 0), b = hlo_dumps_get(d->dumps, d->b.dump);
+    if (!ends_with(a.phase, "before_optimizations") || !ends_with(b.phase, "after_optimizations"))
+        return usage_error(d->o, "'%s' has no dumps of the module before and after optimizations",
+                           directory);
+    d->a.path = a.path;
+    d->b.path = b.path;
+    return HLO_OK;
 }
 
 static bool same_text(hlo_text a, hlo_text b)
@@ -78,7 +100,10 @@ static int get_ready(struct diffing *d)
     const struct options *o = d->o;
     if (!tolerance_options(o, &d->tolerance) || !(d->targets = targets_of(o, d->m)))
         return HLO_USAGE;
-    int status = read_side(d, &d->a);
+    d->tolerance.usual = !tolerance_given(o);
+    int status = d->files == 1 && !d->alone ? read_dumps(d) : HLO_OK;
+    if (status == HLO_OK)
+        status = read_side(d, &d->a);
     if (status == HLO_OK && d->alone)
         d->b = (struct side){
             .path = d->a.path, .title = d->b.title, .module = d->a.module, .listing = d->a.listing};
@@ -94,12 +119,13 @@ static int get_ready(struct diffing *d)
                         hlo_participants(d->a.program), d->b.path, hlo_participants(d->b.program));
     if (status != HLO_OK)
         return status;
-    size_t files = d->alone ? 1 : 2;
-    d->arguments = (struct arguments){.o = o,
-                                      .m = d->m,
-                                      .module = d->a.module,
-                                      .given = o->args + files,
-                                      .given_count = o->arg_count - files};
+    d->arguments =
+        (struct arguments){.o = o,
+                           .m = d->m,
+                           .module = d->a.module,
+                           .with = hlo_stored_arguments(d->a.module) ? NULL : d->b.module,
+                           .given = o->args + d->files,
+                           .given_count = o->arg_count - d->files};
     if (!arguments_participants(&d->arguments, d->a.module))
         return HLO_USAGE;
     status = arguments_collect(&d->arguments);
@@ -202,26 +228,41 @@ static const char *how_paired(enum hlo_paired how)
 
 static void put_first(const struct diffing *d, struct buf *out, const struct hlo_divergence *v)
 {
-    struct hlo_listed inst = hlo_list_inst(d->a.listing, v->a);
+    struct hlo_listed inst = hlo_list_inst(d->b.listing, v->origin);
     const char *const names[2] = {d->b.title, d->a.title};
     buf_printf(out, "first difference: %%%s%s", inst.name,
-               how_paired(hlo_pair_of_a(d->pairing, v->a).how));
+               v->origin == v->b ? how_paired(hlo_pair_of_b(d->pairing, v->b).how)
+                                 : ", without counterpart");
     if (v->participant > 0)
         buf_printf(out, ", participant %zu", v->participant);
     if (v->occurrence > 0)
         buf_printf(out, ", executed %" PRIu64 " times before", v->occurrence);
     buf_printf(out, "\n  ");
+    if (v->origin != v->b) {
+        put_instruction(out, &d->b, v->origin);
+        buf_puts(out, "first difference of values that can be compared:\n  ");
+    }
     put_instruction(out, &d->a, v->a);
     if (!d->alone) {
         buf_puts(out, "  ");
         put_instruction(out, &d->b, v->b);
     }
+    inst = hlo_list_inst(d->a.listing, v->a);
     if (inst.where[0] || inst.op_name[0])
         buf_printf(out, "  %s%s%s\n", inst.where, inst.where[0] && inst.op_name[0] ? "  " : "",
                    inst.op_name);
     hlo_text text = hlo_difference_print(&v->difference, v->value_b, v->value_a, names);
     buf_bytes(out, text.data, text.size);
     hlo_text_free(&text);
+}
+
+static void put_constant(const struct diffing *d, struct buf *out, const struct hlo_divergence *v)
+{
+    hlo_text value = hlo_literal_print(v->constant_value, false);
+    buf_printf(out, "first difference: %%%s, without counterpart; results agree if it is %s\n  ",
+               hlo_list_inst(d->b.listing, v->constant).name, value.data);
+    put_instruction(out, &d->b, v->constant);
+    hlo_text_free(&value);
 }
 
 /* Reports results that differ although no paired instruction does: the differing instructions may
@@ -231,27 +272,36 @@ static void put_results_apart(const struct diffing *d, struct buf *out,
 {
     const char *const names[2] = {d->b.title, d->a.title};
     hlo_text text = hlo_difference_print(&v->results, v->result_b, v->result_a, names);
-    buf_puts(out, "results differ, but no instruction present in both modules does\n");
+    if (v->constant_value)
+        put_constant(d, out, v);
+    else
+        buf_puts(out, "no instruction present in both modules differs\n");
     buf_bytes(out, text.data, text.size);
     hlo_text_free(&text);
 }
 
+/* The verdict, the first difference and, with --text, textual changes. */
 static void put_text(struct diffing *d, struct buf *out, const struct hlo_divergence *v)
 {
     struct list changed = {0}, only_a = {0}, only_b = {0};
-    find_structure(d, &changed, &only_a, &only_b);
-    put_changed(d, out, &changed);
-    put_only(d, out, &d->a, &only_a);
-    put_only(d, out, &d->b, &only_b);
+    buf_printf(out, "results %s; %" PRIu64 " of %" PRIu64 " instructions compared",
+               v->results_agree        ? "agree"
+               : v->results.comparable ? "differ"
+                                       : "have different shapes",
+               v->compared, v->instructions);
+    if (v->results_agree)
+        buf_printf(out, ", %" PRIu64 " not bit-identical", v->unequal);
+    buf_putc(out, '\n');
     if (v->found)
         put_first(d, out, v);
     else if (!v->results_agree)
         put_results_apart(d, out, v);
-    buf_printf(out, "%" PRIu64 " values compared, %" PRIu64 " not bit-identical; results %s\n",
-               v->compared, v->unequal,
-               v->results_agree        ? "agree"
-               : v->results.comparable ? "differ"
-                                       : "have different shapes");
+    if (!d->o->given[OPT_TEXT])
+        return;
+    find_structure(d, &changed, &only_a, &only_b);
+    put_changed(d, out, &changed);
+    put_only(d, out, &d->a, &only_a);
+    put_only(d, out, &d->b, &only_b);
 }
 
 /* ---- for programs ---- */
@@ -288,16 +338,24 @@ static void json_difference(struct buf *out, const char *key, const struct hlo_d
 
 static void put_json(struct diffing *d, struct buf *out, const struct hlo_divergence *v)
 {
-    static const char *const hows[] = {"", "name", "op_name", "place", "otherwise"};
+    static const char *const hows[] = {"", "name", "op_name", "place", "otherwise", "value"};
     struct list changed = {0}, only_a = {0}, only_b = {0};
     find_structure(d, &changed, &only_a, &only_b);
     buf_puts(out, "{\"schema\":1");
     buf_json_bool(out, "same", !v->found && v->results_agree);
+    buf_json_count(out, "instructions", v->instructions);
     buf_json_count(out, "compared", v->compared);
     buf_json_count(out, "unequal", v->unequal);
     buf_json_bool(out, "results_agree", v->results_agree);
     if (!v->results_agree)
         json_difference(out, "results", &v->results);
+    if (v->constant_value) {
+        hlo_text value = hlo_literal_json(v->constant_value, NULL);
+        json_name(out, "constant", &d->b, v->constant);
+        buf_json_key(out, "constant_value");
+        buf_puts(out, value.data);
+        hlo_text_free(&value);
+    }
     json_list(out, "changed", &d->a, &changed);
     json_list(out, "only_a", &d->a, &only_a);
     json_list(out, "only_b", &d->b, &only_b);
@@ -316,6 +374,13 @@ static void put_json(struct diffing *d, struct buf *out, const struct hlo_diverg
 
 /* ---- the command ---- */
 
+/* Whether the operands are a directory of dumps and arguments. */
+static bool has_directory(const struct options *o)
+{
+    return o->arg_count > 0 && hlo_dumps_many(o->args[0]) &&
+           (o->arg_count == 1 || access(o->args[1], F_OK) != 0);
+}
+
 static int compare_runs(struct diffing *d)
 {
     struct hlo_divergence v;
@@ -328,22 +393,24 @@ static int compare_runs(struct diffing *d)
         put_text(d, &out, &v);
     print_buf(&out);
     hlo_divergence_free(&v);
-    return v.found || !v.results_agree ? HLO_DIFFERS : HLO_OK;
+    return v.results_agree ? HLO_OK : HLO_DIFFERS;
 }
 
 int diff_command(const struct options *o)
 {
     struct diffing d = {.o = o, .m = hlo_messages_new(), .alone = o->given[OPT_PLAIN]};
+    d.files = d.alone || has_directory(o) ? 1 : 2;
     d.a = (struct side){.path = o->arg_count > 0 ? o->args[0] : NULL,
                         .title = d.alone ? "plain" : "A"};
-    d.b = (struct side){.path = o->arg_count > 1 ? o->args[1] : NULL,
+    d.b = (struct side){.path = o->arg_count >= d.files && d.files > 1 ? o->args[1] : NULL,
                         .title = d.alone ? "fast" : "B"};
     arena_init(&d.arena);
     int status = HLO_OK;
     if (o->arg_count == 0)
         status = usage_error(o, "no file given");
-    else if (o->arg_count == 1 && !d.alone)
-        status = usage_error(o, "expected two files, or one with --plain");
+    else if (o->arg_count < d.files)
+        status =
+            usage_error(o, "expected two files, a directory of dumps, or one file with --plain");
     else if ((status = get_ready(&d)) == HLO_OK)
         status = compare_runs(&d);
     report(o, d.m);
@@ -354,6 +421,7 @@ int diff_command(const struct options *o)
     else
         free_side(&d.b);
     free_side(&d.a);
+    hlo_dumps_free(d.dumps);
     hlo_targets_free(d.targets);
     hlo_messages_free(d.m);
     arena_free(&d.arena);

@@ -1,7 +1,9 @@
 /*
- * Compares results with expected values (--expect, --bundle) within a tolerance.
+ * Compares results with expected values (--expect, --bundle, snapshots) within a tolerance.
  */
 #include "cli/arguments.h"
+
+#include <math.h>
 
 static bool bound_option(const struct options *o, enum option_id id, double *out)
 {
@@ -20,6 +22,37 @@ bool tolerance_options(const struct options *o, struct hlo_tolerance *out)
            option_int(o, OPT_ULP, 0, INT64_MAX, 0, &out->ulp);
 }
 
+bool tolerance_given(const struct options *o)
+{
+    return o->given[OPT_ABS] || o->given[OPT_REL] || o->given[OPT_ULP];
+}
+
+/* The smallest power of ten that is at least twice the error. */
+static double round_bound(double error) { return pow(10, ceil(log10(2 * error))); }
+
+/* Adds the tolerance that the results would be within, if errors of that size are plausible: small
+ * for the element type, or compared with the largest element. */
+static void put_hint(struct buf *out, const struct hlo_difference *d, const hlo_literal *expected)
+{
+    const double rel = round_bound(d->worst_rel), abs = round_bound(d->worst_abs);
+    if (!d->comparable || d->not_finite > 0 || !(d->worst_abs > 0))
+        return;
+    for (size_t i = 0; i < d->worst_count; i++)
+        if (!strchr("fbc", *hlo_literal_leaf(expected, d->worst[i].leaf).dtype)) /* not floats */
+            return;
+    const struct hlo_array leaf = hlo_literal_leaf(expected, d->worst[0].leaf);
+    const struct hlo_stats s = hlo_literal_stats(expected);
+    const double plausible = leaf.element_size > 2 ? 1e-3 : 0.1,
+                 largest = fabs(s.min) > fabs(s.max) ? fabs(s.min) : fabs(s.max);
+    if (rel <= plausible) {
+        buf_puts(out, "; try --rel=");
+        buf_g(out, rel, 1);
+    } else if (abs <= plausible / 100 * largest) {
+        buf_puts(out, "; try --abs=");
+        buf_g(out, abs, 1);
+    }
+}
+
 /* Reports where values differ and by how much; for several elements, the worst ones and a histogram
  * of the errors. */
 static void report_difference(const struct arguments *a, const char *path, size_t p,
@@ -28,14 +61,16 @@ static void report_difference(const struct arguments *a, const char *path, size_
 {
     FILE *f = world_stderr(a->o);
     struct hlo_difference d = hlo_literal_difference(result, expected, t);
-    if (a->o->given[OPT_QUIET])
-        return;
+    struct buf hint = {0};
+    put_hint(&hint, &d, expected);
     fflush(stdout);
     if (a->participants > 1)
-        fprintf(f, "hlo: %s: result of participant %zu differs: %s\n", path, p, why->data);
+        fprintf(f, "hlo: %s: result of participant %zu differs: ", path, p);
     else
-        fprintf(f, "hlo: %s: result differs: %s\n", path, why->data);
-    if (d.comparable && d.elements > 1) {
+        fprintf(f, "hlo: %s: result differs: ", path);
+    fprintf(f, "%s%s\n", why->data, hint.size ? hint.data : "");
+    buf_free(&hint);
+    if (d.comparable && d.elements > 1 && !a->o->given[OPT_QUIET]) {
         hlo_text report = hlo_difference_print(&d, result, expected, NULL);
         fputs(report.data, f);
         hlo_text_free(&report);
@@ -49,13 +84,14 @@ static hlo_literal *read_text(const struct arguments *a, const char *path, struc
         return usage_error(a->o, "'%s': results of %zu participants must be in an .npz file", path,
                            a->participants),
                NULL;
-    text = str_trim(text);
-    return hlo_literal_parse(text.ptr, text.len, a->m);
+    return hlo_result_parse(a->module, text.ptr, text.len, a->m);
 }
 
 static hlo_literal *read_expected(const struct arguments *a, const char *path, size_t p)
 {
     struct file_bytes bytes;
+    if (!path)
+        return hlo_stored_result(a->bundled ? a->bundled : a->module, p, a->m);
     if (hlo_arrays_known(path) || file_begins(path, STR("PK")) || !file_read(path, &bytes))
         return hlo_read_result(path, "out", a->module, p, a->m);
     hlo_literal *l = read_text(a, path, (struct str){bytes.data, bytes.size});
@@ -63,30 +99,63 @@ static hlo_literal *read_expected(const struct arguments *a, const char *path, s
     return l;
 }
 
-/* Compares the result of participant p. */
+static const char *expected_name(const struct arguments *a, const char *path)
+{
+    return path ? path : a->bundle ? a->o->value[OPT_BUNDLE] : file_argument(a->o);
+}
+
+/* Compares the result of participant p, and adds what differs within the tolerance to `all`, unless
+ * that is NULL. */
 static int expect_result(const struct arguments *a, const char *path, size_t p,
-                         const hlo_literal *result, const struct hlo_tolerance *t)
+                         const hlo_literal *result, const struct hlo_tolerance *t,
+                         struct hlo_difference *all)
 {
     hlo_literal *expected = read_expected(a, path, p);
     hlo_text why = {0};
     int status = !expected                                        ? HLO_USAGE
                  : hlo_literal_compare(result, expected, t, &why) ? HLO_OK
                                                                   : HLO_DIFFERS;
+    if (status == HLO_OK && all) {
+        const struct hlo_difference d = hlo_literal_difference(result, expected, t);
+        all->elements += d.elements;
+        all->worst_abs = fmax(all->worst_abs, d.worst_abs);
+        all->worst_rel = fmax(all->worst_rel, d.worst_rel);
+    }
     if (status == HLO_DIFFERS)
-        report_difference(a, path, p, result, expected, t, &why);
+        report_difference(a, expected_name(a, path), p, result, expected, t, &why);
     hlo_text_free(&why);
     hlo_literal_free(expected);
     return status;
 }
 
-int expect_results(const struct arguments *a, const char *path, hlo_literal *const *results)
+static void print_agreement(const char *path, const struct hlo_difference *d)
+{
+    struct buf b = {0};
+    buf_printf(&b, "%s: results agree: %" PRIu64 " element%s", path, d->elements,
+               d->elements == 1 ? "" : "s");
+    if (d->worst_abs > 0) {
+        buf_puts(&b, "; largest errors: abs ");
+        buf_json_number(&b, d->worst_abs, 3);
+        buf_puts(&b, ", rel ");
+        buf_json_number(&b, d->worst_rel, 3);
+    }
+    buf_putc(&b, '\n');
+    print_buf(&b);
+}
+
+int expect_results(const struct arguments *a, const char *path, hlo_literal *const *results,
+                   bool verdict)
 {
     struct hlo_tolerance t;
+    struct hlo_difference all = {0};
+    const bool print = verdict && !a->o->given[OPT_QUIET];
     int status = tolerance_options(a->o, &t) ? HLO_OK : HLO_USAGE;
     for (size_t p = 0; p < a->participants && status != HLO_USAGE; p++) {
-        int one = expect_result(a, path, p, results[p], &t);
+        int one = expect_result(a, path, p, results[p], &t, print ? &all : NULL);
         status = one > status ? one : status;
     }
+    if (status == HLO_OK && print)
+        print_agreement(expected_name(a, path), &all);
     return status;
 }
 

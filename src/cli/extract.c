@@ -29,22 +29,19 @@ static int extract(struct arguments *a, const hlo_listing *l, struct hlo_extract
 {
     struct hlo_run_options options;
     int64_t height;
-    if (!run_options(a->o, &options) || !option_int(a->o, OPT_HEIGHT, 0, INT64_MAX, -1, &height))
+    if (!option_int(a->o, OPT_HEIGHT, 0, INT64_MAX, -1, &height))
         return HLO_USAGE;
     x->height = height < 0 ? SIZE_MAX : (size_t)height;
     x->parameters = a->o->given[OPT_PARAMETERS];
-    hlo_targets *targets = targets_of(a->o, a->m);
-    int status = !targets ? HLO_USAGE : x->parameters ? HLO_OK : arguments_collect(a);
-    options.targets = targets;
-    if (status == HLO_OK) {
-        hlo_module *made = hlo_extract(l, x, &options, a->all, a->count, a->m);
-        bool valid = made && hlo_verify(made, a->m);
-        status = valid                      ? put_module(a->o, made, a->m)
-                 : hlo_messages_limit(a->m) ? HLO_LIMIT
-                                            : HLO_FAILED;
-        hlo_module_free(made);
-    }
-    hlo_targets_free(targets);
+    int status = arguments_prepare(a, &options);
+    if (status != HLO_OK)
+        return status;
+    hlo_module *made = hlo_extract(l, x, &options, a->all, a->count, a->m);
+    const bool valid = made && hlo_verify(made, a->m);
+    status = valid                      ? put_module(a->o, made, a->m)
+             : hlo_messages_limit(a->m) ? HLO_LIMIT
+                                        : HLO_FAILED;
+    hlo_module_free(made);
     return status;
 }
 

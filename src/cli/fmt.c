@@ -1,27 +1,14 @@
 /*
- * hlo fmt: prints modules in canonical form, rewrites their files, or prints the difference.
+ * hlo fmt: prints modules in canonical form, rewrites their files, or compares with them.
  */
 #include "cli/arguments.h"
 
 #include <stdio.h>
 
-/* The comment and blank lines at the start of a part, such as the directives of golden tests. */
-static struct str leading_comments(struct str text)
+/* Whether the result is compared with the file, or replaces it. */
+static bool is_rewriting(const struct options *o)
 {
-    size_t at = 0, keep = 0;
-    while (at < text.len) {
-        const char *end = memchr(text.ptr + at, '\n', text.len - at);
-        size_t next = end ? (size_t)(end - text.ptr) + 1 : text.len, i = at;
-        while (i < next && char_is_blank(text.ptr[i]))
-            i++;
-        bool comment = i + 1 < next && text.ptr[i] == '/' && text.ptr[i + 1] == '/';
-        if (i < next && !comment)
-            break;
-        if (comment)
-            keep = next;
-        at = next;
-    }
-    return (struct str){text.ptr, keep};
+    return o->given[OPT_IN_PLACE] || o->given[OPT_DIFF] || o->given[OPT_CHECK_FORMAT];
 }
 
 /* Abridged text is printed abridged; --in-place never drops values. A protocol buffer has them. */
@@ -31,13 +18,28 @@ static enum hlo_print_style style_of(const struct options *o, const hlo_file *f,
         return HLO_PRINT_SHORT;
     if (o->given[OPT_STRIP_METADATA])
         return HLO_PRINT_BARE;
+    if (is_rewriting(o) || o->given[OPT_COMMENTS])
+        return HLO_PRINT_COMMENTED;
     bool abridged = !hlo_file_is_proto(f) && memmem(text.ptr, text.len, "{...}", 5) != NULL;
-    return abridged && !o->given[OPT_IN_PLACE] && !o->given[OPT_DIFF] ? HLO_PRINT_ABRIDGED
-                                                                      : HLO_PRINT_FULL;
+    return abridged ? HLO_PRINT_ABRIDGED : HLO_PRINT_FULL;
+}
+
+/* Appends a module; one that was in a text file ends in one newline if the file is rewritten. */
+static void append_module(struct buf *out, const hlo_module *module, enum hlo_print_style style,
+                          bool rewriting)
+{
+    hlo_text canonical = hlo_print(module, style);
+    size_t size = canonical.size;
+    while (rewriting && size > 0 && canonical.data[size - 1] == '\n')
+        size--;
+    buf_bytes(out, canonical.data, size);
+    if (size > 0 && canonical.data[size - 1] != '\n')
+        buf_putc(out, '\n');
+    hlo_text_free(&canonical);
 }
 
 /* Formats all parts of a file; false when a part was rejected. */
-static bool format_parts(const struct options *o, const hlo_file *f, hlo_messages *m, bool comments,
+static bool format_parts(const struct options *o, const hlo_file *f, hlo_messages *m,
                          struct buf *out)
 {
     for (size_t part = 0; part < hlo_file_count(f); part++) {
@@ -50,13 +52,7 @@ static bool format_parts(const struct options *o, const hlo_file *f, hlo_message
             text.ptr = hlo_file_text(f, part, &text.len, &first_line);
         if (part > 0)
             buf_puts(out, "// -----\n");
-        if (comments)
-            buf_str(out, leading_comments(text));
-        hlo_text canonical = hlo_print(module, style_of(o, f, text));
-        buf_bytes(out, canonical.data, canonical.size);
-        if (canonical.size > 0 && canonical.data[canonical.size - 1] != '\n')
-            buf_putc(out, '\n');
-        hlo_text_free(&canonical);
+        append_module(out, module, style_of(o, f, text), is_rewriting(o));
         hlo_module_free(module);
     }
     return true;
@@ -82,6 +78,8 @@ static int put_back(const struct options *o, const char *path, const hlo_file *f
         put_diff(&diff, path, old, buf_view(new_text));
         print_buf(&diff);
     }
+    if (o->given[OPT_CHECK_FORMAT] && changed)
+        printf("%s\n", path);
     if (o->given[OPT_IN_PLACE])
         return changed && !hlo_write_text(path, new_text->data, new_text->size, m) ? HLO_USAGE
                                                                                    : HLO_OK;
@@ -90,7 +88,7 @@ static int put_back(const struct options *o, const char *path, const hlo_file *f
 
 static int format_file(const struct options *o, const char *path, hlo_messages *m)
 {
-    bool back = o->given[OPT_IN_PLACE] || o->given[OPT_DIFF];
+    bool back = is_rewriting(o);
     if (o->given[OPT_IN_PLACE] && (ends_with(path, ".gz") || ends_with(path, ".npz")))
         return usage_error(o, "cannot rewrite '%s' in place: not a plain text file", path);
     hlo_file *f = open_file(o, path, m);
@@ -102,12 +100,12 @@ static int format_file(const struct options *o, const char *path, hlo_messages *
     }
     struct buf out = {0};
     int status = HLO_OK;
-    if (!format_parts(o, f, m, back, &out))
+    if (!format_parts(o, f, m, &out))
         status = HLO_REJECTED;
     else if (back)
         status = put_back(o, path, f, &out, m);
     else
-        fwrite(out.data, 1, out.size, stdout);
+        print_hlo(o, buf_view(&out));
     buf_free(&out);
     hlo_file_free(f);
     return status;

@@ -339,7 +339,7 @@ static int fuzz_part(struct fuzz *f)
         status = fuzz_plan(f, m);
     report(f->o, m);
     if (status == HLO_OK) {
-        if (!f->o->given[OPT_ABS] && !f->o->given[OPT_REL] && !f->o->given[OPT_ULP])
+        if (!tolerance_given(f->o))
             f->tolerance.abs = f->tolerance.rel = usual_bound(f->module);
         status = fuzz_runs(f);
     }

@@ -17,9 +17,9 @@ struct reader {
 
 static void complain(struct golden *g, uint32_t line, const char *problem)
 {
-    if (g->problem)
+    if (g->problem.len)
         return;
-    g->problem = problem;
+    g->problem = str_of(problem);
     g->problem_line = line;
 }
 
@@ -104,6 +104,21 @@ static int64_t cut_participant(struct str *word)
     return participant;
 }
 
+/* A word before a colon that is nearly the key of a directive is an error. Words of prose are not:
+ * only one letter may differ, of three or more. */
+static void check_spelling(struct golden *g, struct str key, uint32_t line)
+{
+    struct nearest n = nearest_to(key);
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        nearest_try(&n, str_of(keys[i].key));
+    if (n.found.len && key.len > 2 && n.distance == 1 && !g->problem.len) {
+        g->problem =
+            arena_printf(g->arena, "unknown directive '" STR_FMT "'; did you mean '" STR_FMT "'?",
+                         STR_ARG(key), STR_ARG(n.found));
+        g->problem_line = line;
+    }
+}
+
 /* Parses `KEY:`, `KEY@N:` or `in NAME:`; false for other comments. */
 static bool read_directive(struct reader *r, struct str text, uint32_t line)
 {
@@ -116,6 +131,8 @@ static bool read_directive(struct reader *r, struct str text, uint32_t line)
     int64_t participant = cut_participant(name.len > 0 ? &name : &key);
     struct directives *list = list_of(r->g, key);
     bool one_word = !memchr(name.ptr, ' ', name.len);
+    if (!list && name.len == 0)
+        check_spelling(r->g, key, line);
     if (!list || (name.len > 0 && !(str_is(key, "in") && one_word)))
         return false;
     r->open = &VEC_PUSH(r->g->arena, list->at, list->count, list->capacity);
@@ -155,7 +172,7 @@ static void read_line(struct reader *r, struct str line, uint32_t number)
 
 /* ---- validation ---- */
 
-static void read_test_line(struct golden *g, const struct directive *d)
+static void read_test_line(struct golden *g, const struct directive *d, bool sources)
 {
     static const char *const kinds[] = {[TEST_EVAL] = "eval",
                                         [TEST_VERIFY] = "verify",
@@ -181,7 +198,7 @@ static void read_test_line(struct golden *g, const struct directive *d)
         else
             complain(g, d->line, "unknown keyword in 'test:'");
     }
-    if (g->has_tolerance && (!reason || str_trim(rest).len == 0))
+    if (sources && g->has_tolerance && (!reason || str_trim(rest).len == 0))
         complain(g, d->line, "a tolerance requires a reason: 'why: ...'");
 }
 
@@ -212,13 +229,9 @@ static void check_case(struct golden *g, const struct directive *d)
         complain(g, d->line,
                  "'case: rejection' requires 'error:'; value and edge require 'out:', 'out-pairs:' "
                  "or 'outfeed:'");
-    while ((op = cut_word(&rest)).len > 0) {
-        size_t i = 0;
-        while (i < hlo_op_count() && !str_is(op, hlo_op_get(i).name))
-            i++;
-        if (i == hlo_op_count())
+    while ((op = cut_word(&rest)).len > 0)
+        if (find_op(op) == hlo_op_count())
             complain(g, d->line, "unknown operation in 'case:'");
-    }
 }
 
 /* Whether two directives of the list are for the same participant. */
@@ -231,7 +244,7 @@ static bool repeats(const struct directives *list)
     return false;
 }
 
-static void check(struct golden *g)
+static void check(struct golden *g, bool sources)
 {
     bool evaluates = g->out.count + g->pairs.count + g->outfeed.count > 0;
     uint32_t line = g->test.at[0].line;
@@ -248,7 +261,7 @@ static void check(struct golden *g)
         complain(g, line, "'print:' and 'test: print' require each other");
     for (size_t i = 0; i < g->cases.count; i++)
         check_case(g, &g->cases.at[i]);
-    if (g->kind == TEST_EVAL && g->errors.count == 0 && g->from.count == 0 && g->expect.count == 0)
+    if (sources && g->kind == TEST_EVAL && g->errors.count + g->from.count + g->expect.count == 0)
         complain(g, line, "an expected value requires its source, such as '// from: hand'");
 }
 
@@ -263,18 +276,28 @@ const struct directive *directive_of(const struct directives *list, int64_t part
     return NULL;
 }
 
-void golden_read(struct golden *g, struct arena *a, struct str text, uint32_t first_line)
+/* Whether there are directives, although `test:` is missing. */
+static bool has_expectations(const struct golden *g)
+{
+    return g->out.count + g->in.count + g->errors.count + g->print.count > 0;
+}
+
+void golden_read(struct golden *g, struct arena *a, struct str text, uint32_t first_line,
+                 bool sources)
 {
     *g = (struct golden){.arena = a, .tolerance = {.size = sizeof g->tolerance, .zeros = true}};
     struct reader r = {.g = g};
     for (uint32_t line = first_line; text.len > 0; line++)
         read_line(&r, str_cut(&text, '\n'), line);
-    if (g->test.count == 0)
+    if (g->test.count == 0) {
+        if (!has_expectations(g))
+            g->problem = STR("");
         return;
-    read_test_line(g, &g->test.at[0]);
+    }
+    read_test_line(g, &g->test.at[0], sources);
     if (g->expect.count > 0)
         read_verdict(g, &g->expect.at[0]);
-    check(g);
+    check(g, sources);
 }
 
 /* ---- --update ---- */
@@ -285,6 +308,13 @@ static const struct edit *edit_at(const struct edits *edits, uint32_t line)
         if (edits->at[i].first <= line && line <= edits->at[i].last)
             return &edits->at[i];
     return NULL;
+}
+
+static void insert_before(struct buf *out, const struct edits *edits, uint32_t line)
+{
+    for (size_t i = 0; i < edits->count; i++)
+        if (edits->at[i].first == line && edits->at[i].last < line)
+            buf_str(out, edits->at[i].text);
 }
 
 static bool put_aside(const char *path, struct str old, struct str new, hlo_messages *m)
@@ -299,6 +329,20 @@ static bool put_aside(const char *path, struct str old, struct str new, hlo_mess
     return ok;
 }
 
+void golden_put_value(struct buf *out, const char *key, const hlo_literal *l)
+{
+    struct buf value = {0};
+    put_value(&value, l, NULL);
+    buf_printf(out, "// %s: ", key);
+    for (size_t i = 0; i < value.size; i++) {
+        buf_putc(out, value.data[i]);
+        if (value.data[i] == '\n')
+            buf_puts(out, "//   ");
+    }
+    buf_putc(out, '\n');
+    buf_free(&value);
+}
+
 bool golden_rewrite(const char *path, const struct edits *edits, bool aside, hlo_messages *m)
 {
     struct file_bytes bytes;
@@ -309,6 +353,7 @@ bool golden_rewrite(const char *path, const struct edits *edits, bool aside, hlo
     for (uint32_t line = 1; rest.len > 0; line++) {
         const struct str old = str_cut_line(&rest);
         const struct edit *e = edit_at(edits, line);
+        insert_before(&out, edits, line);
         if (!e)
             buf_str(&out, old);
         else if (e->first == line)

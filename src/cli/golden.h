@@ -39,13 +39,15 @@ struct golden {
     enum verdict verdict;
     struct directives test, cases, spec, from, calls, in, out, pairs, infeed, outfeed, errors,
         warnings, expect, print;
-    const char *problem; /* error in the directives themselves; or NULL */
+    struct str problem; /* error in the directives themselves; empty: none */
     uint32_t problem_line;
 };
 
 const char *golden_key(size_t i); /* `KEY` of directive i; NULL past the last */
-/* Parses the directives of one part. */
-void golden_read(struct golden *g, struct arena *a, struct str text, uint32_t first_line);
+/* Parses the directives of one part. `sources`: require `from:` for expected values and `why:` for
+ * tolerances. */
+void golden_read(struct golden *g, struct arena *a, struct str text, uint32_t first_line,
+                 bool sources);
 /* Parses `exact`, or any of ulp= rel= abs= bits; false for anything else. */
 bool golden_tolerance(struct str text, struct hlo_tolerance *t);
 
@@ -67,16 +69,22 @@ struct golden_run {
     hlo_file *file;
     size_t part;
     struct golden g;
-    struct buf why; /* why the test failed; empty: passed */
-    bool skipped;
-    struct edits *edits; /* collected for --update; or NULL */
+    struct buf why;       /* why the test failed; empty: passed */
+    bool skipped, stored; /* stored: the expected results are in the file, a snapshot or bundle */
+    struct edits *edits;  /* collected for --update; or NULL */
 };
 
 /* ---- golden_run.c ---- */
 
-/* Adds a failure at a line of the test's file. */
+/* Adds a failure at a line of the test's file; 0: none. */
 void golden_fail(struct golden_run *r, uint32_t line, const char *format, ...) PRINTF_LIKE(3, 4);
 void golden_propose(struct golden_run *r, uint32_t first, uint32_t last, struct str text);
+uint32_t golden_test_line(const struct golden_run *r); /* of `test:`; 0 for stored results */
+
+/* ---- golden_messages.c: `error:` and `warning:` directives ---- */
+
+/* Compares the messages of parser, verifier or run with the directives. */
+void golden_check_messages(struct golden_run *r, const hlo_messages *messages);
 
 /* ---- golden_feed.c: `infeed:` and `outfeed:` directives ---- */
 
@@ -115,18 +123,12 @@ void golden_run(struct golden_run *r);
 /* Applies the edits to a file. `aside`: writes FILE.new instead, and prints the difference. */
 bool golden_rewrite(const char *path, const struct edits *edits, bool aside, hlo_messages *m);
 
-/* ---- junit.c ---- */
+/* Appends `// KEY: VALUE` lines; continuation lines start with three blanks. */
+void golden_put_value(struct buf *out, const char *key, const hlo_literal *l);
 
-struct test_result {
-    const char *path;
-    struct str name;
-    enum { TEST_PASSED, TEST_FAILED, TEST_SKIPPED } status;
-    struct str why;
-    double seconds;
-    size_t part; /* part of the file */
-    bool done;   /* the test was run */
-};
-bool junit_write(const char *path, const struct test_result *results, size_t count,
-                 hlo_messages *m);
+/* ---- golden_new.c ---- */
+
+/* --new: inserts directives for the arguments and the results of a run into a file. A status. */
+int golden_new(const struct options *o, const char *path);
 
 #endif

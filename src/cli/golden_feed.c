@@ -10,7 +10,6 @@
 static hlo_literal *take_in(void *context, size_t participant, const hlo_feed_call *call,
                             hlo_messages *m)
 {
-    (void)call;
     struct golden_feed *f = context;
     const struct directive *d =
         directive_of(&f->r->g.infeed, (int64_t)participant, f->read[participant]);
@@ -24,7 +23,6 @@ static bool take_out(void *context, size_t participant, const hlo_literal *item,
                      const hlo_feed_call *call, hlo_messages *m)
 {
     struct golden_feed *f = context;
-    (void)call, (void)m;
     put_item(&f->written[participant], item);
     return true;
 }

@@ -22,14 +22,18 @@ void golden_fail(struct golden_run *r, uint32_t line, const char *format, ...)
     va_list ap;
     if (r->why.size > 0)
         buf_putc(&r->why, '\n');
-    buf_printf(&r->why, "%s:%" PRIu32 ": ", r->path, line);
+    buf_printf(&r->why, line ? "%s:%" PRIu32 ": " : "%s: ", r->path, line);
     va_start(ap, format);
     buf_vprintf(&r->why, format, ap);
     va_end(ap);
 }
 
 static bool failed(const struct golden_run *r) { return r->why.size > 0; }
-static uint32_t test_line(const struct golden_run *r) { return r->g.test.at[0].line; }
+
+uint32_t golden_test_line(const struct golden_run *r)
+{
+    return r->g.test.count ? r->g.test.at[0].line : 0;
+}
 
 static void fail_with_messages(struct golden_run *r, uint32_t line, const char *what,
                                const hlo_messages *m)
@@ -46,127 +50,6 @@ void golden_propose(struct golden_run *r, uint32_t first, uint32_t last, struct 
     if (r->edits)
         VEC_PUSH(r->arena, r->edits->at, r->edits->count, r->edits->capacity) =
             (struct edit){first, last, arena_str(r->arena, text)};
-}
-
-/* ---- expected errors and warnings ---- */
-
-/* Splits `LINE:COLUMN: TEXT`; without a location, all is text. */
-static bool split_place(struct str *s, int64_t *line, int64_t *column)
-{
-    const char *a = memchr(s->ptr, ':', s->len);
-    const char *b = a ? memchr(a + 1, ':', s->len - (size_t)(a + 1 - s->ptr)) : NULL;
-    *line = *column = 0;
-    if (!b || !num_parse_i64((struct str){s->ptr, (size_t)(a - s->ptr)}, line) ||
-        !num_parse_i64((struct str){a + 1, (size_t)(b - a - 1)}, column)) {
-        *line = *column = 0;
-        return false;
-    }
-    s->len -= (size_t)(b + 1 - s->ptr);
-    s->ptr = b + 1;
-    while (s->len > 0 && *s->ptr == ' ')
-        s->ptr++, s->len--;
-    return true;
-}
-
-/* How a directive matches a message: by a part of it, or by all of it; the text before a final
- * `...` counts as all. */
-enum match { MATCH_NONE, MATCH_PART, MATCH_WHOLE };
-
-static enum match message_match(const struct hlo_message *m, struct str expected)
-{
-    int64_t line, column;
-    const struct str text = str_of(m->text);
-    split_place(&expected, &line, &column);
-    if (m->line != line || m->column != column)
-        return MATCH_NONE;
-    if (str_eq(text, expected))
-        return MATCH_WHOLE;
-    if (memmem(text.ptr, text.len, expected.ptr, expected.len))
-        return MATCH_PART;
-    bool open = expected.len > 3 && memcmp(expected.ptr + expected.len - 3, "...", 3) == 0;
-    return open && str_starts(text, (struct str){expected.ptr, expected.len - 3}) ? MATCH_WHOLE
-                                                                                  : MATCH_NONE;
-}
-
-/* Matches messages of one severity with directives: each directive requires a message, and each
- * message a directive. */
-static void check_messages(struct work *w, const struct directives *expected, bool errors)
-{
-    struct golden_run *r = w->r;
-    const char *kind = errors ? "error" : "warning";
-    size_t count = hlo_messages_count(w->m), found = 0, reported = 0;
-    for (size_t i = 0; i < expected->count; i++) {
-        bool here = false;
-        for (size_t k = 0; k < count && !here; k++) {
-            struct hlo_message m = hlo_messages_get(w->m, k);
-            here = m.error == errors && message_match(&m, expected->at[i].text) != MATCH_NONE;
-        }
-        found += here;
-        if (!here)
-            golden_fail(r, expected->at[i].line, "no such %s: " STR_FMT, kind,
-                        STR_ARG(expected->at[i].text));
-    }
-    for (size_t k = 0; k < count; k++) {
-        struct hlo_message m = hlo_messages_get(w->m, k);
-        bool fits = m.error != errors;
-        reported += !fits;
-        for (size_t i = 0; i < expected->count && !fits; i++)
-            fits = message_match(&m, expected->at[i].text) != MATCH_NONE;
-        if (!fits)
-            golden_fail(r, m.line ? m.line : test_line(r),
-                        "unexpected %s: %" PRIu32 ":%" PRIu32 ": %s", kind, m.line, m.column,
-                        m.text);
-    }
-    if (!failed(r) && errors && found < expected->count)
-        golden_fail(r, test_line(r), "expected %zu errors, got %zu", expected->count, reported);
-}
-
-static void put_message(struct buf *out, const struct hlo_message *m)
-{
-    buf_puts(out, m->error ? "// error: " : "// warning: ");
-    if (m->line > 0)
-        buf_printf(out, "%" PRIu32 ":%" PRIu32 ": ", m->line, m->column);
-    buf_printf(out, "%s\n", m->text);
-}
-
-/* --exact-messages: reports directives that match a part of a message only. */
-static void check_whole_messages(struct work *w, const struct directives *expected, bool errors)
-{
-    for (size_t i = 0; i < expected->count; i++) {
-        const struct directive *d = &expected->at[i];
-        struct hlo_message part = {0};
-        enum match best = MATCH_NONE;
-        for (size_t k = 0; k < hlo_messages_count(w->m) && best != MATCH_WHOLE; k++) {
-            struct hlo_message m = hlo_messages_get(w->m, k);
-            enum match match = m.error == errors ? message_match(&m, d->text) : MATCH_NONE;
-            if (match > best) {
-                best = match;
-                part = m;
-            }
-        }
-        if (best != MATCH_PART)
-            continue;
-        struct buf line = {0};
-        put_message(&line, &part);
-        golden_fail(w->r, d->line, "expected the whole message: %s", part.text);
-        golden_propose(w->r, d->line, d->last_line, buf_view(&line));
-        buf_free(&line);
-    }
-}
-
-static void propose_errors(struct work *w)
-{
-    const struct directives *old = &w->r->g.errors;
-    struct buf b = {0};
-    for (size_t k = 0; k < hlo_messages_count(w->m); k++) {
-        struct hlo_message m = hlo_messages_get(w->m, k);
-        if (m.error)
-            put_message(&b, &m);
-    }
-    for (size_t i = 0; i < old->count; i++)
-        golden_propose(w->r, old->at[i].line, old->at[i].last_line,
-                       i == 0 ? buf_view(&b) : STR(""));
-    buf_free(&b);
 }
 
 /* ---- verdicts of --strict ---- */
@@ -327,20 +210,32 @@ static void check_names(struct work *w)
     }
 }
 
+static void read_stored(struct work *w)
+{
+    for (size_t i = 0; i < w->participants * w->count && !failed(w->r); i++)
+        if (!(w->values[i] =
+                  hlo_stored_argument(w->module, w->module, i % w->count, i / w->count, w->m)))
+            fail_with_messages(w->r, 0, "cannot read the arguments", w->m);
+}
+
 static void read_arguments(struct work *w)
 {
     struct golden_run *r = w->r;
+    w->count = hlo_param_count(w->module);
+    w->values = heap_zalloc(w->participants * w->count + 1, sizeof(hlo_literal *));
+    if (r->stored && hlo_stored_arguments(w->module)) {
+        read_stored(w);
+        return;
+    }
     check_names(w);
     if (!failed(r))
         name_in_order(w);
-    w->count = hlo_param_count(w->module);
-    w->values = heap_zalloc(w->participants * w->count + 1, sizeof(hlo_literal *));
     for (size_t i = 0; i < w->participants * w->count && !failed(r); i++) {
         const char *name = hlo_param_name(w->module, i % w->count);
         const struct directive *d = directive_for(w, i % w->count, i / w->count);
         if (!d)
-            golden_fail(r, test_line(r), "missing value for parameter '%s': '// in %s: ...'", name,
-                        name);
+            golden_fail(r, golden_test_line(r), "missing value for parameter '%s': '// in %s: ...'",
+                        name, name);
         else if (!(w->values[i] = read_argument(w, d, i % w->count, i / w->count)))
             fail_with_messages(r, d->line, "cannot read the value", w->m);
     }
@@ -359,7 +254,7 @@ struct mismatch {
  * of the errors. */
 static void fail_mismatch(struct work *w, const struct mismatch *x, const hlo_text *why)
 {
-    const uint32_t line = hlo_result_line(w->module, x->element);
+    const uint32_t line = w->r->stored ? 0 : hlo_result_line(w->module, x->element);
     const struct hlo_difference d = hlo_literal_difference(x->result, x->expected, x->tolerance);
     hlo_text report = {0};
     if (d.comparable && d.elements > 1)
@@ -374,25 +269,6 @@ static void fail_mismatch(struct work *w, const struct mismatch *x, const hlo_te
     hlo_text_free(&report);
 }
 
-/* Writes `// out: VALUE`; continuation lines start with three blanks. */
-static void put_expectation(struct buf *out, const struct work *w, size_t participant,
-                            bool numbered)
-{
-    struct buf b = {0};
-    put_value(&b, w->results[participant], NULL);
-    buf_puts(out, "// out");
-    if (numbered)
-        buf_printf(out, "@%zu", participant);
-    buf_puts(out, ": ");
-    for (size_t i = 0; i < b.size; i++) {
-        buf_putc(out, b.data[i]);
-        if (b.data[i] == '\n')
-            buf_puts(out, "//   ");
-    }
-    buf_putc(out, '\n');
-    buf_free(&b);
-}
-
 /* Replaces a directive for all participants by one for each. */
 static void propose_value(struct work *w, const struct directive *d, size_t participant)
 {
@@ -401,7 +277,9 @@ static void propose_value(struct work *w, const struct directive *d, size_t part
     if (d->text.len > 0 && d->text.ptr[0] == '@')
         return;
     for (size_t p = each ? 0 : participant; p < (each ? w->participants : participant + 1); p++)
-        put_expectation(&lines, w, p, w->participants > 1);
+        golden_put_value(&lines,
+                         w->participants > 1 ? arena_printf(w->r->arena, "out@%zu", p).ptr : "out",
+                         w->results[p]);
     golden_propose(w->r, d->line, d->last_line, buf_view(&lines));
     buf_free(&lines);
 }
@@ -436,13 +314,13 @@ static size_t first_difference(const struct work *w, size_t participant,
     return k < count ? k : 0;
 }
 
-static void check_value(struct work *w, size_t participant, const struct directive *d)
+/* Compares a result with its expected value, and frees the latter; NULL: it cannot be read. */
+static void compare_value(struct work *w, size_t participant, uint32_t line, hlo_literal *expected)
 {
     struct golden_run *r = w->r;
     hlo_text why = {0};
-    hlo_literal *expected = read_expected(w, participant, d);
     if (!expected) {
-        fail_with_messages(r, d->line, "cannot read the expected value", w->m);
+        fail_with_messages(r, line, "cannot read the expected value", w->m);
     } else if (!hlo_literal_compare(w->results[participant], expected, &r->g.tolerance, &why)) {
         const struct mismatch x = {participant, first_difference(w, participant, expected),
                                    w->results[participant], expected, &r->g.tolerance};
@@ -450,7 +328,16 @@ static void check_value(struct work *w, size_t participant, const struct directi
     }
     hlo_text_free(&why);
     hlo_literal_free(expected);
-    if (failed(r))
+}
+
+static void check_value(struct work *w, size_t participant, const struct directive *d)
+{
+    if (d->text.len == 0)
+        golden_fail(w->r, d->line,
+                    "expected value is empty; 'hlo test --update' writes the actual one");
+    else
+        compare_value(w, participant, d->line, read_expected(w, participant, d));
+    if (failed(w->r))
         propose_value(w, d, participant);
 }
 
@@ -464,6 +351,8 @@ static void check_values(struct work *w)
         const struct directive *d = directive_of(out, (int64_t)p, 0);
         if (d)
             check_value(w, p, d);
+        else if (w->r->stored)
+            compare_value(w, p, 0, hlo_stored_result(w->module, p, w->m));
     }
 }
 
@@ -515,13 +404,13 @@ static void check_results(struct work *w, struct golden_feed *feed)
 {
     struct golden_run *r = w->r;
     if (r->g.errors.count > 0) {
-        golden_fail(r, test_line(r), "expected an error, but the module ran");
+        golden_fail(r, golden_test_line(r), "expected an error, but the module ran");
         return;
     }
     check_values(w);
     for (size_t p = 0; p < w->participants && r->g.pairs.count > 0 && !failed(r); p++)
         check_pairs(w, p);
-    if (!failed(r))
+    if (!failed(r) && !r->stored)
         golden_feed_check(feed, w->m);
 }
 
@@ -541,7 +430,8 @@ static bool read_targets(struct work *w)
     const struct directives *calls = &r->g.calls;
     w->targets = targets_of(r->o, w->m);
     if (!w->targets)
-        fail_with_messages(r, test_line(r), "invalid custom-call target on the command line", w->m);
+        fail_with_messages(r, golden_test_line(r), "invalid custom-call target on the command line",
+                           w->m);
     for (size_t i = 0; i < calls->count && !failed(r); i++) {
         struct str rule = arena_str(r->arena, calls->at[i].text);
         if (!is_harmless(rule))
@@ -574,7 +464,7 @@ static void evaluate(struct work *w)
     if (failed(r))
         return;
     if (ready && !all_ready)
-        golden_fail(r, test_line(r), "cannot run on another rank");
+        golden_fail(r, golden_test_line(r), "cannot run on another rank");
     golden_feed_begin(&feed, r, w->participants);
     if (all_ready && options.traced)
         golden_trace_begin(&event, w->module, w->program);
@@ -584,7 +474,7 @@ static void evaluate(struct work *w)
             check_results(w, &feed);
         golden_trace_check(&event, r, w->results);
     } else if (r->g.errors.count == 0) {
-        fail_with_messages(r, test_line(r), "module failed to run", w->m);
+        fail_with_messages(r, golden_test_line(r), "module failed to run", w->m);
     }
     golden_trace_end(&event);
     golden_feed_end(&feed);
@@ -607,40 +497,43 @@ static void run_kind(struct work *w)
         hlo_verify(w->module, w->m);
     bool valid = w->module && hlo_messages_errors(w->m) == 0;
     if (!valid && g->errors.count == 0) {
-        fail_with_messages(r, test_line(r), "module was rejected", w->m);
+        fail_with_messages(r, golden_test_line(r), "module was rejected", w->m);
         return;
     }
     if (valid && g->kind == TEST_EVAL)
         evaluate(w);
     if (valid && g->kind == TEST_PRINT)
         check_print(w);
-    if (failed(r))
+    if (!failed(r))
+        golden_check_messages(r, w->m);
+}
+
+/* The directives of a part. A file without directives that has results is run and compared with
+ * them. */
+static void read_test(struct golden_run *r)
+{
+    struct str text = STR("");
+    uint32_t first_line = 0;
+    if (!hlo_file_is_proto(r->file))
+        text.ptr = hlo_file_text(r->file, r->part, &text.len, &first_line);
+    golden_read(&r->g, r->arena, text, first_line, r->o->given[OPT_REQUIRE_SOURCES]);
+    r->stored = r->g.test.count == 0 && hlo_file_has_results(r->file);
+    r->skipped = r->g.test.count == 0 && !r->g.problem.len && !r->stored;
+    if (!r->stored)
         return;
-    if (g->errors.count > 0)
-        check_messages(w, &g->errors, true);
-    if (g->warnings.count > 0)
-        check_messages(w, &g->warnings, false);
-    if (failed(r) && g->errors.count > 0 && hlo_messages_errors(w->m) > 0)
-        propose_errors(w);
-    if (failed(r) || !r->o->given[OPT_EXACT_MESSAGES])
-        return;
-    check_whole_messages(w, &g->errors, true);
-    check_whole_messages(w, &g->warnings, false);
+    r->g.kind = TEST_EVAL;
+    tolerance_options(r->o, &r->g.tolerance); /* cannot fail: checked by test.c */
 }
 
 void golden_run(struct golden_run *r)
 {
-    struct str text;
-    uint32_t first_line;
-    text.ptr = hlo_file_text(r->file, r->part, &text.len, &first_line);
-    golden_read(&r->g, r->arena, text, first_line);
-    r->skipped = r->g.test.count == 0;
-    if (r->skipped)
-        return;
-    if (r->g.problem) {
-        golden_fail(r, r->g.problem_line, "%s", r->g.problem);
+    read_test(r);
+    if (r->g.problem.len) {
+        golden_fail(r, r->g.problem_line, STR_FMT, STR_ARG(r->g.problem));
         return;
     }
+    if (r->skipped)
+        return;
     struct work w = {.r = r, .m = hlo_messages_new()};
     run_kind(&w);
     for (size_t i = 0; w.values && i < w.participants * w.count; i++)

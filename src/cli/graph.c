@@ -1,8 +1,9 @@
 /*
- * hlo graph: a module, or the neighborhood of an instruction, in DOT, the language of Graphviz.
+ * hlo graph: a module, or the neighborhood of an instruction, as a picture or in DOT, the language
+ * of Graphviz.
  */
 #include "cli/arguments.h"
-#include "cli/listed.h"
+#include "cli/graph.h"
 
 #include <stdio.h>
 
@@ -10,15 +11,6 @@ enum {
     DEFAULT_WIDTH = 2,
     MAX_WIDTH = 1000000,
     MAX_LABEL = 200 /* Graphviz rejects labels above 16 KB */
-};
-
-struct graph {
-    const struct listed_module *l;
-    bool *shown; /* by instruction */
-    long around; /* center of the neighborhood; -1: show all */
-    struct hlo_stats
-        *stats; /* by instruction: statistics of the last value in a run; NULL: no --values */
-    struct buf out;
 };
 
 /* ---- --values ---- */
@@ -37,16 +29,11 @@ static int run_with_trace(struct graph *g, struct arguments *a)
     const struct hlo_trace_callbacks trace_callbacks = {
         .size = sizeof trace_callbacks, .context = g, .after = note_value};
     struct hlo_run_options options;
-    if (!run_options(a->o, &options))
-        return HLO_USAGE;
-    hlo_targets *targets = targets_of(a->o, a->m);
-    int status = targets ? arguments_collect(a) : HLO_USAGE;
-    options.targets = targets;
+    int status = arguments_prepare(a, &options);
     const hlo_literal *const *args = (const hlo_literal *const *)a->all;
     if (status == HLO_OK &&
         !hlo_run_traced(a->module, &options, &trace_callbacks, args, a->count, a->m))
         status = hlo_messages_limit(a->m) ? HLO_LIMIT : HLO_FAILED;
-    hlo_targets_free(targets);
     return status;
 }
 
@@ -113,7 +100,7 @@ static void choose_all(struct graph *g)
         g->shown[n] = listed_filter(g->l, hlo_list_inst(g->l->listing, n).computation);
 }
 
-/* ---- output ---- */
+/* ---- DOT ---- */
 
 /* Writes a string in DOT syntax, truncated if too long. */
 static void put_label(struct buf *out, const char *text)
@@ -127,12 +114,10 @@ static void put_label(struct buf *out, const char *text)
         buf_puts(out, "...");
 }
 
-/* Writes a single element as its value, otherwise the range; then the number of NaN and
- * infinities. */
-static void put_stats(struct buf *out, const struct hlo_stats *s)
+void graph_put_stats(struct buf *out, const struct hlo_stats *s, const char *line)
 {
     if (s->finite > 0) {
-        buf_puts(out, "\\n");
+        buf_puts(out, line);
         buf_g(out, s->min, 6);
         if (s->elements > 1) {
             buf_puts(out, " ... ");
@@ -142,9 +127,9 @@ static void put_stats(struct buf *out, const struct hlo_stats *s)
         }
     }
     if (s->nan > 0)
-        buf_printf(out, "\\n%" PRIu64 " nan", s->nan);
+        buf_printf(out, "%s%" PRIu64 " nan", line, s->nan);
     if (s->positive_inf + s->negative_inf > 0)
-        buf_printf(out, "\\n%" PRIu64 " inf", s->positive_inf + s->negative_inf);
+        buf_printf(out, "%s%" PRIu64 " inf", line, s->positive_inf + s->negative_inf);
 }
 
 static void put_node(struct graph *g, size_t inst)
@@ -163,7 +148,7 @@ static void put_node(struct graph *g, size_t inst)
         put_label(out, i.where);
     }
     if (g->stats)
-        put_stats(out, &g->stats[inst]);
+        graph_put_stats(out, &g->stats[inst], "\\n");
     buf_putc(out, '"');
     if (g->stats && g->stats[inst].nan > 0)
         buf_puts(out, ", style=filled, fillcolor=red");
@@ -210,7 +195,7 @@ static void put_cluster(struct graph *g, size_t computation)
     buf_puts(&g->out, "  }\n");
 }
 
-static void draw(struct graph *g)
+static void put_dot(struct graph *g)
 {
     buf_puts(&g->out, "digraph \"");
     put_label(&g->out, g->l->path);
@@ -223,27 +208,88 @@ static void draw(struct graph *g)
     buf_puts(&g->out, "}\n");
 }
 
+/* ---- the command ---- */
+
+#define UNKNOWN_FORMAT "unknown format of '%s': expected .dot, .svg or .html"
+
+static bool format_of(const char *word, enum graph_format *out)
+{
+    static const char *const words[] = {"dot", "svg", "html", "gv", "htm"};
+    static const enum graph_format formats[] = {GRAPH_DOT, GRAPH_SVG, GRAPH_HTML, GRAPH_DOT,
+                                                GRAPH_HTML};
+    for (size_t k = 0; k < COUNT_OF(words); k++)
+        if (strcmp(word, words[k]) == 0) {
+            *out = formats[k];
+            return true;
+        }
+    return false;
+}
+
+static bool format_of_file(const char *path, enum graph_format *out)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && format_of(dot + 1, out);
+}
+
+/* The format is that of --to or of the suffix of --output; on standard output DOT. */
+static bool read_format(const struct options *o, enum graph_format *out)
+{
+    const char *path = o->given[OPT_OUTPUT] ? o->value[OPT_OUTPUT] : "-";
+    const char *to = o->value[OPT_TO];
+    *out = GRAPH_DOT;
+    if (to && !format_of(to, out))
+        return usage_error(o, "invalid value '%s' for '--to': expected dot, svg or html", to),
+               false;
+    if (!to && strcmp(path, "-") != 0 && !format_of_file(path, out))
+        return usage_error(o, UNKNOWN_FORMAT ", or use --to", path), false;
+    return true;
+}
+
+static void draw(struct graph *g, int64_t width)
+{
+    g->shown = heap_zalloc(hlo_list_count(g->l->listing) + 1, sizeof *g->shown);
+    if (g->around >= 0)
+        choose_around(g, width);
+    else
+        choose_all(g);
+    (g->format == GRAPH_DOT ? put_dot : graph_put_svg)(g);
+    heap_free(g->shown);
+}
+
+bool graph_write(const hlo_listing *l, long around, const char *path, hlo_messages *m)
+{
+    const struct listed_module module = {.path = "session", .listing = l, .only = -1, .m = m};
+    struct graph g = {.l = &module, .around = around};
+    if (!format_of_file(path, &g.format))
+        return file_error(m, "hlo", UNKNOWN_FORMAT, path);
+    draw(&g, DEFAULT_WIDTH);
+    const bool ok = hlo_write_text(path, g.out.data, g.out.size, m);
+    buf_free(&g.out);
+    return ok;
+}
+
+/* `context`: the number of modules so far; a picture or file has only one. */
 static int graph_module(void *context, const struct listed_module *l)
 {
+    size_t *modules = context;
     const char *name = l->o->value[OPT_AROUND];
     struct graph g = {.l = l, .around = name ? hlo_list_find(l->listing, name) : -1};
     int64_t width;
+    if (!read_format(l->o, &g.format))
+        return HLO_USAGE;
+    const bool several = (*modules)++ > 0 || hlo_file_count(l->file) > 1;
+    if (several && (g.format != GRAPH_DOT || l->o->given[OPT_OUTPUT]))
+        return usage_error(l->o, "%s has several modules; select one with --module", l->path);
     if (!option_int(l->o, OPT_WIDTH, 0, MAX_WIDTH, DEFAULT_WIDTH, &width))
         return HLO_USAGE;
     if (name && g.around < 0)
         return usage_error(l->o, "%s has no instruction '%s'", l->path, name);
     int status = l->o->given[OPT_VALUES] ? find_values(&g) : HLO_OK;
-    g.shown = heap_zalloc(hlo_list_count(l->listing) + 1, sizeof *g.shown);
-    if (name)
-        choose_around(&g, width);
-    else
-        choose_all(&g);
     if (status == HLO_OK) {
-        draw(&g);
+        draw(&g, width);
         status = put_output(l->o, buf_view(&g.out), l->m) ? HLO_OK : HLO_USAGE;
     }
     buf_free(&g.out);
-    heap_free(g.shown);
     heap_free(g.stats);
     return status;
 }
@@ -254,5 +300,6 @@ int graph_command(const struct options *o)
         return usage_error(o, "no file given");
     if (o->arg_count > 1 && !o->given[OPT_VALUES])
         return usage_error(o, "expected one file; arguments require --values");
-    return each_listed(o, o->args, 1, false, graph_module, NULL);
+    size_t modules = 0;
+    return each_listed(o, o->args, 1, false, graph_module, &modules);
 }

@@ -26,7 +26,7 @@ static bool write_module(const struct model_inputs *in, const hlo_module *module
     for (size_t i = 0; hlo_onnx_output(in->model, i, &port); i++)
         put_comment(&b, "result", i, &port);
     buf_bytes(&b, text.data, text.size);
-    bool ok = put_output(in->o, buf_view(&b), in->m);
+    bool ok = put_hlo(in->o, buf_view(&b), in->m);
     buf_free(&b);
     hlo_text_free(&text);
     return ok;

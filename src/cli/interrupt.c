@@ -15,7 +15,7 @@ static void handle(int signal)
 {
     hlo_program *p = running;
     if (signalled && !stays)
-        temporary_leave(signal);
+        leave(signal);
     signalled = 1;
     if (p)
         hlo_interrupt(p);
@@ -36,6 +36,8 @@ void interrupt_stay(void)
     set_handler(handle, SA_RESTART);
 }
 
+void interrupt_leave(void) { set_handler(leave, 0); }
+
 void interrupt_begin(hlo_program *p)
 {
     if (!stays)
@@ -50,7 +52,7 @@ void interrupt_begin(hlo_program *p)
 bool interrupt_end(void)
 {
     if (!stays)
-        set_handler(temporary_leave, 0);
+        interrupt_leave();
     running = NULL;
     bool was = signalled != 0;
     if (stays)

@@ -27,16 +27,15 @@ static int each_part(const struct options *o, const char *path, bool verified, l
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = open_file(o, path, m);
     const size_t parts = f ? hlo_file_count(f) : 0;
-    int64_t picked = 0; /* with --module: the number of the selected module in its file */
-    bool one =
-        o->given[OPT_MODULE] && num_parse_i64(str_of(o->value[OPT_MODULE]), &picked) && picked > 0;
     int worst = f ? HLO_OK : HLO_USAGE;
     for (size_t part = 0; part < parts && worst != HLO_USAGE; part++) {
         hlo_module *module = hlo_parse(f, part, m);
+        const size_t number = hlo_file_number(f, part);
         struct listed_module l = {.o = o,
                                   .path = path,
-                                  .part = one ? (size_t)picked - 1 : part,
-                                  .parts = one ? 2 : parts,
+                                  .title = hlo_file_title(f, part),
+                                  .part = number - 1,
+                                  .parts = parts > number ? parts : number,
                                   .file = f,
                                   .module = module,
                                   .m = m};
@@ -54,10 +53,14 @@ int each_listed(const struct options *o, const char *const *paths, size_t count,
                 listed_fn *fn, void *context)
 {
     int worst = HLO_OK;
-    for (size_t k = 0; k < count; k++) {
-        int status = each_part(o, paths[k], verified, fn, context);
+    struct files files = {0};
+    if (!files_of(&files, o, paths, count))
+        worst = HLO_USAGE;
+    for (size_t k = 0; k < files.count; k++) {
+        int status = each_part(o, files.at[k], verified, fn, context);
         worst = status > worst ? status : worst;
     }
+    files_free(&files);
     return worst;
 }
 

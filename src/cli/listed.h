@@ -10,6 +10,7 @@
 struct listed_module {
     const struct options *o;
     const char *path;
+    const char *title;  /* of the part: name of the module or the dump; or "" */
     size_t part, parts; /* number of the part in the file, from 0; number of parts */
     const hlo_file *file;
     hlo_module *module;
@@ -20,8 +21,8 @@ struct listed_module {
 /* Returns a status. Processing continues with the next module even if it is not HLO_OK. */
 typedef int listed_fn(void *context, const struct listed_module *l);
 
-/* Calls `fn` for each module, or only for that of --module, after parsing and, if `verified`,
- * verifying it. Reports messages, and returns the worst status. */
+/* Calls `fn` for each module of files and directories, or only for that of --module, after parsing
+ * and, if `verified`, verifying it. Reports messages, and returns the worst status. */
 int each_listed(const struct options *o, const char *const *paths, size_t count, bool verified,
                 listed_fn *fn, void *context);
 

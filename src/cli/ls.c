@@ -15,13 +15,13 @@ static void put_title(struct buf *out, const struct listed_module *l)
                  instructions = hlo_list_count(l->listing);
     buf_printf(out, "%s", l->path);
     if (l->parts > 1)
-        buf_printf(out, " module %zu", l->part + 1);
+        buf_printf(out, " module %zu%s%s", l->part + 1, *l->title ? " " : "", l->title);
     buf_printf(out, ": %zu computation%s, %zu instruction%s\n", computations,
                computations == 1 ? "" : "s", instructions, instructions == 1 ? "" : "s");
 }
 
 static const struct table_column columns[] = {
-    {NULL, false}, {NULL, false}, {NULL, false}, {NULL, false}};
+    {NULL, false, 0}, {NULL, false, 1}, {NULL, false, 2}, {NULL, false, 0}};
 
 static void add_inst(struct table *t, const hlo_listing *l, size_t inst)
 {
@@ -42,8 +42,9 @@ static void add_inst(struct table *t, const hlo_listing *l, size_t inst)
     table_next(t);
 }
 
-static void put_computation(struct buf *out, const hlo_listing *l, size_t number)
+static void put_computation(struct buf *out, const struct listed_module *of, size_t number)
 {
+    const hlo_listing *l = of->listing;
     const struct hlo_listed_computation c = hlo_list_computation(l, number);
     struct table t = TABLE(columns);
     buf_printf(out, "%s%s: %zu instruction%s", c.entry ? "ENTRY " : "", c.name, c.count,
@@ -53,7 +54,7 @@ static void put_computation(struct buf *out, const hlo_listing *l, size_t number
     buf_printf(out, c.caller_count > 3 ? " and %zu more\n" : "\n", c.caller_count - 3);
     for (size_t k = 0; k < c.count; k++)
         add_inst(&t, l, c.first + k);
-    table_put(out, &t);
+    table_put_within(out, &t, output_width(of->o));
 }
 
 /* ---- --histogram ---- */
@@ -159,7 +160,7 @@ static int list_module(void *context, const struct listed_module *l)
             put_histogram(&out, l);
         for (size_t c = 0; !o->given[OPT_HISTOGRAM] && c < hlo_list_computations(l->listing); c++)
             if (listed_filter(l, c))
-                put_computation(&out, l->listing, c);
+                put_computation(&out, l, c);
     }
     print_buf(&out);
     return HLO_OK;

@@ -16,12 +16,13 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { STACK_NEEDED = 1 << 20 };
 
 static command_fn *const command_functions[CMD_COUNT] = {
-#define COMMAND(id, name, function, paged, usage, summary, examples) function,
+#define COMMAND(id, name, function, flags, usage, summary, examples) function,
 #include "cli/command.def"
 #undef COMMAND
 };
@@ -63,8 +64,24 @@ static int unknown_command(struct options *o, const char *word)
                : usage_error(o, "'%s' is not a command or file", word);
 }
 
+/* Whether standard input is a pipe or a file, from which a module can be read. */
+static bool is_fed(void)
+{
+    struct stat s;
+    return fstat(STDIN_FILENO, &s) == 0 &&
+           (S_ISFIFO(s.st_mode) || S_ISREG(s.st_mode) || S_ISSOCK(s.st_mode));
+}
+
+static bool asks_for_help(int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++)
+        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0)
+            return true;
+    return false;
+}
+
 /* The command that the first word names; otherwise that of `hlo help X`, `hlo --help` or
- * `hlo FILE`, or CMD_NONE for a misspelled command. */
+ * `hlo FILE` or `... | hlo`, or CMD_NONE for a misspelled command. */
 static enum command choose_command(struct options *o, int *argc, char ***argv, bool *fail)
 {
     const char *word = *argc > 0 ? **argv : "";
@@ -85,7 +102,16 @@ static enum command choose_command(struct options *o, int *argc, char ***argv, b
     for (int i = 0; i < *argc; i++) /* hlo --random FILE */
         if ((*argv)[i][0] != '-' || !(*argv)[i][1])
             return CMD_RUN;
-    return CMD_NONE;
+    return !*fail && is_fed() && !asks_for_help(*argc, *argv) ? CMD_RUN : CMD_NONE;
+}
+
+/* Adds the operand `-` if none is given, and the module can be read from standard input. */
+static void default_to_stdin(struct options *o)
+{
+    const char *infeed = o->value[OPT_INFEED];
+    if (o->arg_count == 0 && (command_row(o->command)->flags & COMMAND_READS) &&
+        !o->given[OPT_BUNDLE] && !(infeed && strcmp(infeed, "-") == 0) && is_fed())
+        o->args[o->arg_count++] = "-";
 }
 
 static int show_help(struct options *o)
@@ -110,22 +136,15 @@ static int show_version(const struct options *o)
     return HLO_OK;
 }
 
-static bool is_operation(const char *word)
-{
-    for (size_t i = 0; i < hlo_op_count(); i++)
-        if (strcmp(hlo_op_get(i).name, word) == 0)
-            return true;
-    return false;
-}
-
 /* `hlo help WORD` */
 static int show_help_of(struct options *o, const char *word)
 {
     o->command = command_find(word);
-    if (o->command == CMD_NONE && is_operation(word))
+    if (o->command == CMD_NONE && find_op(str_of(word)) < hlo_op_count())
         return usage_error(o, "'%s' is an operation; see 'hlo ops %s'", word, word);
     if (o->command == CMD_NONE && *word)
         return unknown_command(o, word);
+    pager_begin(o);
     print_help(stdout, o->command);
     return HLO_OK;
 }
@@ -146,8 +165,9 @@ static int dispatch(struct options *o, int argc, char **argv)
     if (o->given[OPT_COMPLETION])
         return print_completion(o);
     if (o->command != CMD_NONE) {
+        default_to_stdin(o);
         be_quiet(o);
-        if (command_row(o->command)->paged)
+        if (command_row(o->command)->flags & COMMAND_PAGED)
             pager_begin(o);
         int status = world_begin(o);
         return status == HLO_OK ? world_end(o, command_functions[o->command](o)) : status;
@@ -229,6 +249,6 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_DFL); /* a reader that closes its pipe is not an error */
     signal(SIGXFSZ, SIG_IGN); /* exceeding the file size limit is a write error */
     int status = has_stack() ? guarded(&o, argc, argv) : no_memory();
-    pager_end(&o);
+    pager_end();
     return status;
 }

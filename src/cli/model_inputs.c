@@ -52,30 +52,33 @@ static bool drop(struct tensors *t)
 
 /* ---- literals ---- */
 
+static bool opens(char c) { return c == '{' || c == '['; }
+static bool closes(char c) { return c == '}' || c == ']'; }
+
 /* The number of elements in the braces that open before `at`. */
 static size_t elements_of_braces(struct str s, size_t at)
 {
     size_t commas = 0, inner = 0;
     bool blank = true;
-    for (; at < s.len && !(inner == 0 && s.ptr[at] == '}'); at++) {
-        inner += s.ptr[at] == '{' || s.ptr[at] == '(';
-        inner -= inner > 0 && (s.ptr[at] == '}' || s.ptr[at] == ')');
+    for (; at < s.len && !(inner == 0 && closes(s.ptr[at])); at++) {
+        inner += opens(s.ptr[at]) || s.ptr[at] == '(';
+        inner -= inner > 0 && (closes(s.ptr[at]) || s.ptr[at] == ')');
         commas += inner == 0 && s.ptr[at] == ',';
         blank = blank && char_is_blank(s.ptr[at]);
     }
     return blank ? 0 : commas + 1;
 }
 
-/* Writes the dimensions of nested braces, [2,3] for `{{1, 2, 3}, {4, 5, 6}}`, from the first
- * element of each level. */
+/* Writes the dimensions of nested braces or lists, [2,3] for `{{1, 2, 3}, {4, 5, 6}}`, from the
+ * first element of each level. */
 static void put_dims_of_braces(struct buf *b, struct str s)
 {
     enum { DEEPEST = 64 };
     size_t depth = 0;
     buf_putc(b, '[');
     for (size_t at = 0;
-         at < s.len && depth < DEEPEST && (s.ptr[at] == '{' || char_is_blank(s.ptr[at])); at++)
-        if (s.ptr[at] == '{')
+         at < s.len && depth < DEEPEST && (opens(s.ptr[at]) || char_is_blank(s.ptr[at])); at++)
+        if (opens(s.ptr[at]))
             buf_printf(b, depth++ ? ",%zu" : "%zu", elements_of_braces(s, at + 1));
     buf_putc(b, ']');
 }
@@ -174,7 +177,7 @@ static const char *array_name(struct model_inputs *in, const hlo_arrays *z, size
 {
     struct arena *a = &in->arena;
     const char *by_number = arena_printf(a, "arg%zu", i).ptr;
-    const char *names[] = {port->name, by_number},
+    const char *names[] = {port->name, by_number, arena_printf(a, "arr_%zu", i).ptr},
                *elements[] = {arena_printf(a, "%s[%zu]", port->name, k).ptr,
                               arena_printf(a, "%s.%zu", port->name, k).ptr,
                               arena_printf(a, "%s[%zu]", by_number, k).ptr,

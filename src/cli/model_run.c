@@ -205,8 +205,12 @@ static bool write_text(const struct options *o, const hlo_onnx *model,
 {
     struct hlo_onnx_port port;
     struct buf b = {0};
-    const struct hlo_view view = result_view(o);
+    struct hlo_view view;
     bool json = o->given[OPT_JSON];
+    if (o->given[OPT_QUIET] && (!o->given[OPT_OUTPUT] || strcmp(o->value[OPT_OUTPUT], "-") == 0))
+        return true;
+    if (!result_view(o, &view))
+        return false;
     buf_puts(&b, json ? "{\"schema\":1,\"results\":[" : "");
     for (size_t i = 0; hlo_onnx_output(model, i, &port); i++) {
         if (json) {

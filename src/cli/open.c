@@ -9,8 +9,6 @@ const char *file_argument(const struct options *o)
     return o->arg_count > 0 ? o->args[0] : o->value[OPT_BUNDLE];
 }
 
-bool file_is_bundle(const char *path) { return file_begins(path, STR("PK\3\4")); }
-
 hlo_file *open_file(const struct options *o, const char *path, hlo_messages *m)
 {
     bool strict = o->given[OPT_STRICT];
@@ -19,12 +17,41 @@ hlo_file *open_file(const struct options *o, const char *path, hlo_messages *m)
     return hlo_file_open_module(path, o->value[OPT_MODULE], strict, m);
 }
 
+/* ---- directories ---- */
+
+static bool add_dumps(struct files *f, const struct options *o, const char *path)
+{
+    hlo_messages *m = hlo_messages_new();
+    hlo_dumps *d = hlo_dumps_open(path, NULL, m);
+    report(o, m);
+    hlo_messages_free(m);
+    for (size_t k = 0; d && k < hlo_dumps_count(d); k++)
+        VEC_PUSH(&f->arena, f->at, f->count, f->capacity) =
+            arena_str(&f->arena, str_of(hlo_dumps_get(d, k).path)).ptr;
+    hlo_dumps_free(d);
+    return d != NULL;
+}
+
+bool files_of(struct files *f, const struct options *o, const char *const *paths, size_t count)
+{
+    bool ok = true;
+    arena_init(&f->arena);
+    for (size_t k = 0; k < count; k++)
+        if (!o->given[OPT_MODULE] && hlo_dumps_many(paths[k]))
+            ok &= add_dumps(f, o, paths[k]);
+        else
+            VEC_PUSH(&f->arena, f->at, f->count, f->capacity) = paths[k];
+    return ok;
+}
+
+void files_free(struct files *f) { arena_free(&f->arena); }
+
 /* ---- one module and a name ---- */
 
 int put_module(const struct options *o, const hlo_module *module, hlo_messages *m)
 {
     hlo_text text = hlo_print(module, HLO_PRINT_EXACT);
-    bool ok = put_output(o, (struct str){text.data, text.size}, m);
+    bool ok = put_hlo(o, (struct str){text.data, text.size}, m);
     hlo_text_free(&text);
     return ok ? HLO_OK : HLO_USAGE;
 }

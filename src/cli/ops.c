@@ -90,11 +90,10 @@ static void put_op(size_t i)
     printf("\nExamples:\n\n%s", op.script);
 }
 
-/* The number of an op by name; hlo_op_count() if unknown. */
-static size_t find_op(const char *name)
+size_t find_op(struct str name)
 {
     size_t i = 0;
-    while (i < hlo_op_count() && strcmp(hlo_op_get(i).name, name) != 0)
+    while (i < hlo_op_count() && !str_is(name, hlo_op_get(i).name))
         i++;
     return i;
 }
@@ -111,7 +110,7 @@ static bool put_form(const char *name)
            "core HLO that usually ends in "
            "%s:\n\n",
            form.name, form.help, form.spec, form.op);
-    put_op(find_op(form.op));
+    put_op(find_op(str_of(form.op)));
     return true;
 }
 
@@ -170,7 +169,7 @@ int ops_command(const struct options *o)
 {
     if (o->arg_count > 1)
         return usage_error(o, "expected at most one operation, got %zu", o->arg_count);
-    size_t op = o->arg_count ? find_op(o->args[0]) : hlo_op_count();
+    size_t op = o->arg_count ? find_op(str_of(o->args[0])) : hlo_op_count();
     if (o->arg_count && op == hlo_op_count())
         return put_form(o->args[0]) ? HLO_OK : unknown_op(o, o->args[0]);
     if (o->given[OPT_DICT])

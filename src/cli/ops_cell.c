@@ -53,7 +53,6 @@ static hlo_literal *argument(const hlo_module *module, size_t i, const char *arg
 static hlo_literal *feed_item(void *context, size_t participant, const hlo_feed_call *call,
                               hlo_messages *m)
 {
-    (void)participant, (void)call;
     return hlo_random_param(context, 0, 1, m);
 }
 

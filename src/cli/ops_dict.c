@@ -26,10 +26,12 @@ static void put_word(struct word_list *list, const char *word)
     fputs("\"\n", stdout);
 }
 
-static void put_words(struct word_list *list, const char *const *words, size_t count)
+static void put_lines(struct word_list *list, const char *lines)
 {
-    for (size_t i = 0; i < count; i++)
-        put_word(list, words[i]);
+    for (size_t n; *lines; lines += n + 1) {
+        n = strcspn(lines, "\n");
+        put_word(list, arena_printf(&list->arena, "%.*s", (int)n, lines).ptr);
+    }
 }
 
 static void put_attributes(struct word_list *list, size_t op)
@@ -55,11 +57,17 @@ static const char text_words[] =
     "9223372036854775807\n-9223372036854775808\n18446744073709551615\n%cycle\n"
     "execution_thread=\"main\"\n";
 
+static const char test_words[] =
+    "eval\nverify\nparse\nprint\nstrict\nshort\nwhy: \nexact\nulp=\nrel=\nabs=\nbits\naccepted\n"
+    "accepted by the parser\nrejected by the parser\nrejected by the verifier\nvalue\nedge\n"
+    "rejection\n@0\n@1\nin x\n//   \n";
+static const char repl_words[] =
+    "[0]\n[1:]\n[..., -1]\n_1\n_2\non\noff\n = \n;\n--random\n--fake\n@x.npy\nmodule 1\n";
+
 static void put_text(struct word_list *list)
 {
     const char *dtype;
-    for (const char *p = text_words; *p; p += strcspn(p, "\n") + 1)
-        put_word(list, arena_printf(&list->arena, "%.*s", (int)strcspn(p, "\n"), p).ptr);
+    put_lines(list, text_words);
     for (size_t i = 0; (dtype = hlo_dtype_name(i)); i++)
         put_word(list, dtype);
     for (size_t i = 0; i < hlo_op_count(); i++)
@@ -72,42 +80,16 @@ static void put_text(struct word_list *list)
 
 static void put_test(struct word_list *list)
 {
-    static const char *const others[] = {"eval",
-                                         "verify",
-                                         "parse",
-                                         "print",
-                                         "strict",
-                                         "short",
-                                         "why: ",
-                                         "exact",
-                                         "ulp=",
-                                         "rel=",
-                                         "abs=",
-                                         "bits",
-                                         "accepted",
-                                         "accepted by the parser",
-                                         "rejected by the parser",
-                                         "rejected by the verifier",
-                                         "value",
-                                         "edge",
-                                         "rejection",
-                                         "@0",
-                                         "@1",
-                                         "in x",
-                                         "//   "};
     const char *key;
-    put_words(list, others, COUNT_OF(others));
+    put_lines(list, test_words);
     for (size_t i = 0; (key = golden_key(i)); i++)
         put_word(list, arena_printf(&list->arena, "// %s:", key).ptr);
 }
 
 static void put_repl(struct word_list *list)
 {
-    static const char *const others[] = {"[0]",    "[1:]",   "[..., -1]", "_1", "_2",
-                                         "on",     "off",    " = ",       ";",  "--random",
-                                         "--fake", "@x.npy", "module 1"};
     const char *name;
-    put_words(list, others, COUNT_OF(others));
+    put_lines(list, repl_words);
     for (size_t i = 0; (name = repl_command_name(i)); i++)
         put_word(list, arena_printf(&list->arena, ".%s ", name).ptr);
 }

@@ -12,26 +12,41 @@
 #define EACH OPTION_EACH
 #define MANY OPTION_MANY
 #define RUNS OPTION_RUNS
-#define PAGED true
-#define DIRECT false
+#define PAGED COMMAND_PAGED
+#define READS COMMAND_READS
 #define EVERYWHERE ((IN(COUNT) << 1) - 1)
 /* RUNNERS: commands that run a module on arguments; INSPECTORS: those of them that inspect the run.
  */
 #define INSPECTORS                                                                                 \
-    (IN(TRACE) | IN(WHY) | IN(DIFF) | IN(EXTRACT) | IN(REDUCE) | IN(GRAPH) | IN(FUZZ) | IN(REPL))
+    (IN(TRACE) | IN(WHY) | IN(DIFF) | IN(BISECT) | IN(EXTRACT) | IN(REDUCE) | IN(GRAPH) |          \
+     IN(FUZZ) | IN(REPL))
 #define RUNNERS (INSPECTORS | IN(RUN) | IN(BENCH) | IN(PROF))
 #define GENERAL IN(COUNT) /* valid without a command */
 
 static const struct option_row option_table[OPT_COUNT] = {
-#define OPTION(id, name, value, help, commands, letter, flags)                                     \
-    {name, value, help, commands, letter, flags},
+#define OPTION(group, id, name, value, help, commands, letter, flags)                              \
+    {GROUP_##group, name, value, help, commands, letter, flags},
+#define HELP(id, commands, help)
 #include "cli/option.def"
 #undef OPTION
+#undef HELP
+};
+
+static const struct {
+    enum option_id id;
+    uint64_t commands;
+    const char *help;
+} help_table[] = {
+#define OPTION(group, id, name, value, help, commands, letter, flags)
+#define HELP(id, commands, help) {OPT_##id, commands, help},
+#include "cli/option.def"
+#undef OPTION
+#undef HELP
 };
 
 static const struct command_row command_table[CMD_COUNT] = {
-#define COMMAND(id, name, function, paged, usage, summary, examples)                               \
-    {name, usage, summary, examples, paged},
+#define COMMAND(id, name, function, flags, usage, summary, examples)                               \
+    {name, usage, summary, examples, flags},
 #include "cli/command.def"
 #undef COMMAND
 };
@@ -43,16 +58,71 @@ bool option_belongs(enum option_id id, enum command c)
     return option_table[id].commands >> c & 1;
 }
 
+const char *option_help(enum option_id id, enum command c)
+{
+    for (size_t k = 0; k < COUNT_OF(help_table); k++)
+        if (help_table[k].id == id && help_table[k].commands >> c & 1)
+            return help_table[k].help;
+    return option_table[id].help;
+}
+
 /* ---- help ---- */
 
-static void put_option(FILE *f, const struct option_row *row)
+/* Output position for words separated by blanks and broken into lines. */
+struct column {
+    FILE *f;
+    int at, indent;
+};
+
+static void put_word(struct column *c, const char *before, struct str word, const char *value)
 {
+    enum { WIDTH = 79 };
+    const int n = (int)(strlen(before) + word.len + strlen(value));
+    if (c->at > c->indent && c->at + 1 + n > WIDTH) {
+        fprintf(c->f, "\n%*s", c->indent, "");
+        c->at = c->indent;
+    }
+    c->at += fprintf(c->f, " %s" STR_FMT "%s", before, STR_ARG(word), value);
+}
+
+static void put_option(FILE *f, enum option_id id, enum command c)
+{
+    enum { HELP_AT = 27 };
+    const struct option_row *row = &option_table[id];
     char left[64];
     const char *each = row->flags & EACH ? "[@N]" : "";
     int n = row->letter ? snprintf(left, sizeof left, "-%c, --%s%s%s", row->letter, row->name, each,
                                    row->value)
                         : snprintf(left, sizeof left, "    --%s%s%s", row->name, each, row->value);
-    fprintf(f, n > 24 ? "  %s\n%28s%s\n" : "  %-25s %.0s%s\n", left, "", row->help);
+    if (n > HELP_AT - 3)
+        fprintf(f, "  %s\n%*s", left, HELP_AT, "");
+    else
+        fprintf(f, "  %-*s", HELP_AT - 2, left);
+    struct column at = {f, HELP_AT, HELP_AT};
+    for (struct str text = str_of(option_help(id, c)); text.len > 0;)
+        put_word(&at, "", str_cut(&text, ' '), "");
+    fputc('\n', f);
+}
+
+static void put_options(FILE *f, enum command c)
+{
+    static const char *const titles[] = {
+        [GROUP_INPUT] = "input",           [GROUP_SELECTION] = "selection",
+        [GROUP_TESTS] = "tests",           [GROUP_EXECUTION] = "execution",
+        [GROUP_COMPARISON] = "comparison", [GROUP_LIMITS] = "limits",
+        [GROUP_DEBUGGING] = "debugging",   [GROUP_OUTPUT] = "output",
+        [GROUP_GENERAL] = "general",
+    };
+    int group = -1;
+    for (int i = 0; i < OPT_COUNT; i++) {
+        if (!option_belongs((enum option_id)i, c))
+            continue;
+        if (group != (int)option_table[i].group) {
+            group = (int)option_table[i].group;
+            fprintf(f, "\n%s:\n", titles[group]);
+        }
+        put_option(f, (enum option_id)i, c);
+    }
 }
 
 static void put_general_help(FILE *f)
@@ -66,6 +136,7 @@ static void put_general_help(FILE *f)
           f);
     for (int c = 0; c < CMD_COUNT; c++)
         fprintf(f, "  %-8s %s\n", command_table[c].name, command_table[c].summary);
+    put_options(f, CMD_NONE);
     fputs(
         "\n'hlo COMMAND --help' documents a command; FILE may be - for standard input.\n"
         "Exit status: 0 success; 1 comparison or test failed; 2 usage or file error; 3 rejected "
@@ -81,27 +152,8 @@ void print_help(FILE *f, enum command c)
         return;
     }
     const struct command_row *row = &command_table[c];
-    fprintf(f, "%s\n\n%s\nusage: %s\n\n", row->summary, row->examples, row->usage);
-    for (int i = 0; i < OPT_COUNT; i++)
-        if (option_belongs((enum option_id)i, c))
-            put_option(f, &option_table[i]);
-}
-
-/* Output position for words separated by blanks and broken into lines. */
-struct column {
-    FILE *f;
-    int at;
-};
-
-static void put_word(struct column *c, const char *before, const char *word, const char *value)
-{
-    enum { WIDTH = 79 };
-    int n = (int)(strlen(before) + strlen(word) + strlen(value));
-    if (c->at == 0 || c->at + 2 + n > WIDTH) {
-        fputs(c->at ? "\n " : " ", c->f);
-        c->at = 1;
-    }
-    c->at += fprintf(c->f, " %s%s%s", before, word, value);
+    fprintf(f, "%s\n\n%s\nusage: %s\n", row->summary, row->examples, row->usage);
+    put_options(f, c);
 }
 
 static void put_short_general_help(FILE *f)
@@ -114,9 +166,9 @@ static void put_short_general_help(FILE *f)
           "usage: hlo COMMAND [OPTION...] ...     or: hlo FILE [ARG...], the same as hlo run\n\n"
           "commands:\n",
           f);
-    struct column c = {f, 0};
+    struct column c = {f, fprintf(f, " "), 1};
     for (int k = 0; k < CMD_COUNT; k++)
-        put_word(&c, "", command_table[k].name, "");
+        put_word(&c, "", str_of(command_table[k].name), "");
     fputs("\n\nSee 'hlo COMMAND -h' for usage, 'hlo COMMAND --help' for details; FILE may be - for "
           "standard input.\n",
           f);
@@ -136,10 +188,10 @@ void print_short_help(FILE *f, enum command c)
          k++, line += strcspn(line, "\n") + 1)
         fprintf(f, "%.*s\n", (int)strcspn(line, "\n"), line);
     fprintf(f, "\nusage: %s\n\n", row->usage);
-    struct column at = {f, 0};
+    struct column at = {f, fprintf(f, " "), 1};
     for (int i = 0; i < OPT_COUNT; i++)
         if (option_belongs((enum option_id)i, c))
-            put_word(&at, "--", option_table[i].name, option_table[i].value);
+            put_word(&at, "--", str_of(option_table[i].name), option_table[i].value);
     fprintf(f, "\n\nSee 'hlo %s --help'.\n", row->name);
 }
 

@@ -2,6 +2,7 @@
  * hlo prof: profiles runs of a module by step and by operation.
  */
 #include "base/table.h"
+#include "base/units.h"
 #include "cli/timed.h"
 
 #include <stdlib.h>
@@ -105,17 +106,17 @@ static void sum_up(struct prof *p)
 /* ---- for people ---- */
 
 static const struct table_column op_columns[] = {
-    {"time", true},  {"share", true}, {"calls", true},
-    {"Gop/s", true}, {"GB/s", true},  {"operation", false},
+    {"time", true, 0},    {"share", true, 0}, {"calls", true, 1},
+    {"GFLOP/s", true, 3}, {"GB/s", true, 2},  {"operation", false, 0},
 };
 static const struct table_column step_columns[] = {
-    {"time", true},  {"share", true}, {"calls", true}, {"median", true},
-    {"Gop/s", true}, {"GB/s", true},  {"step", false},
+    {"time", true, 0},    {"share", true, 0}, {"calls", true, 1}, {"median", true, 2},
+    {"GFLOP/s", true, 4}, {"GB/s", true, 3},  {"step", false, 0},
 };
 
 static void add_seconds(struct table *t, double s)
 {
-    put_seconds(&t->text, s);
+    buf_seconds(&t->text, s);
     table_next(t);
 }
 
@@ -129,7 +130,7 @@ static void add_time(struct table *t, const struct prof *p, double seconds)
 static void add_rate(struct table *t, double amount, double seconds)
 {
     if (amount > 0 && seconds > 0)
-        buf_printf(&t->text, "%.2f", amount / seconds * 1e-9);
+        buf_giga(&t->text, amount / seconds);
     else
         buf_putc(&t->text, '-');
     table_next(t);
@@ -166,7 +167,7 @@ static void put_lines(struct buf *out, const struct prof *p, const struct line *
         buf_printf(&t.text, "%zu more", count - top);
         table_end_row(&t);
     }
-    table_put(out, &t);
+    table_put_within(out, &t, output_width(p->o));
     buf_putc(out, '\n');
 }
 
@@ -176,12 +177,16 @@ static void put_text(struct buf *out, struct prof *p, size_t top)
     put_lines(out, p, p->steps, p->step_count, top, false);
     put_lines(out, p, p->ops, p->op_count, top, true);
     buf_printf(out, "runs     %zu, median", p->t.run_count);
-    put_seconds(out, sort_median(p->t.runs, p->t.run_count));
+    buf_seconds(out, sort_median(p->t.runs, p->t.run_count));
     buf_puts(out, ", steps");
-    put_seconds(out, p->total / (double)p->t.run_count);
-    buf_printf(out, "\nvalues   %" PRIu64 " bytes at peak", m.measured);
-    if (m.estimated)
-        buf_printf(out, ", predicted %s%" PRIu64, m.exact ? "" : "about ", m.peak);
+    buf_seconds(out, p->total / (double)p->t.run_count);
+    buf_puts(out, "\nvalues   ");
+    buf_byte_size(out, m.measured);
+    buf_puts(out, " at peak");
+    if (m.estimated) {
+        buf_puts(out, m.exact ? ", predicted " : ", predicted about ");
+        buf_byte_size(out, m.peak);
+    }
     buf_putc(out, '\n');
 }
 

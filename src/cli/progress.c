@@ -50,7 +50,7 @@ static void put_number(struct line *l, uint64_t n)
 
 static void put_words(struct line *l, const char *z) { put(l, z, strlen(z)); }
 
-/* `step 215 of 860, while.3, iteration 17` */
+/* `step 215 of 860, while.3, iteration 17 of 100` */
 static void put_run(struct line *l)
 {
     const hlo_program *p = running;
@@ -67,7 +67,12 @@ static void put_run(struct line *l)
     put(l, at.name, at.name_size);
     if (at.iteration >= 0) {
         PUT(l, ", iteration ");
-        put_number(l, (uint64_t)at.iteration);
+        const long long count = hlo_run_trip_count(p);
+        put_number(l, (uint64_t)at.iteration + (count >= 0));
+        if (count >= 0) {
+            PUT(l, " of ");
+            put_number(l, (uint64_t)count);
+        }
     }
 }
 
@@ -106,7 +111,6 @@ static void asked(int signal)
 {
     const int kept = errno;
     struct line l = {.max = MOST - 1};
-    (void)signal;
     writing++;
     if (shown)
         PUT(&l, "\r\033[K");
@@ -132,7 +136,6 @@ static void draw(void)
 static void ticked(int signal)
 {
     const int kept = errno;
-    (void)signal;
     writing++;
     if (running)
         draw();

@@ -134,7 +134,7 @@ static int reduce_text(struct check *c, hlo_messages *m)
             status = cannot_ask(c, NULL, m);
         else if (!bad)
             status = not_bad(o, interrupted);
-        else if (!put_output(o, buf_view(&small), m))
+        else if (!put_hlo(o, buf_view(&small), m))
             status = HLO_USAGE;
         else if (interrupted)
             status = STATUS_INTERRUPTED;

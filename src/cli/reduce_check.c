@@ -310,15 +310,21 @@ static bool look_for_nan(void *context, const struct hlo_event *s)
     return false;
 }
 
+/* Runs the candidate for its events. */
+static void run_traced(struct check *c, const hlo_module *candidate, void *context,
+                       bool (*value)(void *context, const struct hlo_event *s), hlo_messages *m)
+{
+    const struct hlo_trace_callbacks callbacks = {sizeof callbacks, context, NULL, value};
+    struct hlo_run_options options = c->options;
+    options.traced = true;
+    hlo_literals_free(run(c, candidate, &options, &callbacks, m), c->args->participants);
+}
+
 static bool makes_nan(struct check *c, const hlo_module *candidate, hlo_messages *m)
 {
     hlo_listing *l = hlo_list(candidate);
     struct nan_search h = {.c = c, .l = l};
-    const struct hlo_trace_callbacks trace_callbacks = {sizeof trace_callbacks, &h, NULL,
-                                                        look_for_nan};
-    struct hlo_run_options options = c->options;
-    options.traced = true;
-    hlo_literals_free(run(c, candidate, &options, &trace_callbacks, m), c->args->participants);
+    run_traced(c, candidate, &h, look_for_nan, m);
     hlo_listing_free(l);
     return h.found;
 }
@@ -383,11 +389,7 @@ static bool inner_mismatches(struct check *c, const hlo_module *candidate, const
 {
     struct mismatch_search h = {
         .c = c, .l = l, .seen = heap_zalloc(hlo_list_count(l) + 1, sizeof(bool))};
-    const struct hlo_trace_callbacks trace_callbacks = {sizeof trace_callbacks, &h, NULL,
-                                                        look_for_mismatch};
-    struct hlo_run_options options = c->options;
-    options.traced = true;
-    hlo_literals_free(run(c, candidate, &options, &trace_callbacks, m), c->args->participants);
+    run_traced(c, candidate, &h, look_for_mismatch, m);
     heap_free(h.seen);
     return h.found;
 }

@@ -12,11 +12,14 @@ int repl_command(const struct options *o)
                              .stay = o->given[OPT_INTERACTIVE],
                              .norc = o->given[OPT_NORC],
                              .colors = o->colors,
+                             .inks = o->inks,
+                             .paged = !o->given[OPT_NO_PAGER],
                              .random = o->given[OPT_RANDOM],
                              .inputs = o->value[OPT_INPUTS],
                              .interrupt_begin = interrupt_begin,
                              .interrupt_end = interrupt_end,
-                             .interrupt_stay = interrupt_stay};
+                             .interrupt_stay = interrupt_stay,
+                             .write_graph = graph_write};
     if (o->arg_count > 1)
         return usage_error(o, "expected at most one file, got '%s'", o->args[1]);
     if (!run_options(o, &r.run) || !option_int(o, OPT_RANDOM, 0, INT64_MAX, 1, &seed) ||

@@ -29,8 +29,9 @@ static bool save_bundle(const struct run *r, hlo_literal *const *results)
                            .args = r->a.all,
                            .results = (const hlo_literal *const *)results};
     b.text = hlo_file_text(r->file, r->part, &b.text_size, &first_line);
-    if (o->given[OPT_REPLICAS] || o->given[OPT_PARTITIONS]) { /* options override the text, so the
-                                                                 module is printed with them */
+    /* options override the text, and the values of elided constants may be known */
+    if (o->given[OPT_REPLICAS] || o->given[OPT_PARTITIONS] ||
+        memmem(b.text, b.text_size, "{...}", 5)) {
         printed = hlo_print(r->a.module, HLO_PRINT_EXACT);
         b.text = printed.data;
         b.text_size = printed.size;
@@ -52,15 +53,28 @@ static bool bundle_options(const struct options *o, const hlo_file *f)
     return tolerance_options(o, &t);
 }
 
-/* Compares the results with those of --expect or of the bundle. Returns a status. */
-static int judge_results(const struct arguments *a, hlo_literal *const *results)
+/* Whether results are compared: with those of --expect, of --bundle or, if the arguments are stored
+ * there, of FILE. PATH: of the expected results; NULL: those stored with a module. */
+static bool has_expected(const struct run *r, const char **path)
 {
-    const struct options *o = a->o;
-    if (o->given[OPT_EXPECT])
-        return expect_results(a, o->value[OPT_EXPECT], results);
-    if (a->bundle && bundle_has_results(a->bundle, a->m))
-        return expect_results(a, a->bundle, results);
-    return HLO_OK;
+    const struct arguments *a = &r->a;
+    *path = a->o->given[OPT_EXPECT] ? a->o->value[OPT_EXPECT] : bundle_of_arrays(a->o);
+    if (a->o->given[OPT_EXPECT])
+        return true;
+    if (*path)
+        return bundle_has_results(*path, a->m);
+    return hlo_file_has_results(a->bundle ? a->bundle : r->file) && (a->bundle || a->stored);
+}
+
+/* Whether results are printed although they are compared. */
+static bool prints_anyway(const struct options *o)
+{
+    static const enum option_id ids[] = {OPT_OUTPUT,  OPT_JSON,     OPT_FULL,
+                                         OPT_SUMMARY, OPT_HEXFLOAT, OPT_PRECISION};
+    bool any = false;
+    for (size_t i = 0; i < COUNT_OF(ids); i++)
+        any |= o->given[ids[i]];
+    return any;
 }
 
 /* ---- the run ---- */
@@ -68,10 +82,12 @@ static int judge_results(const struct arguments *a, hlo_literal *const *results)
 static int finish_run(const struct run *r, hlo_literal *const *results)
 {
     const struct options *o = r->a.o;
-    if (!put_results(o, results, r->a.participants, r->a.m) ||
+    const char *expected;
+    const bool compared = has_expected(r, &expected), print = !compared || prints_anyway(o);
+    if ((print && !put_results(o, results, r->a.participants, r->a.m)) ||
         (o->given[OPT_SAVE_BUNDLE] && !save_bundle(r, results)))
         return HLO_USAGE;
-    return judge_results(&r->a, results);
+    return compared ? expect_results(&r->a, expected, results, !print) : HLO_OK;
 }
 
 /* Prints time and memory for --verbose. */
@@ -126,11 +142,7 @@ static int run_module(struct run *r)
     struct feed_files feeds = {.feeds = HLO_FEEDS_INIT};
     struct tracing tracing = {0};
     hlo_program *p = NULL;
-    if (!run_options(a->o, &options))
-        return HLO_USAGE;
-    hlo_targets *targets = targets_of(a->o, a->m);
-    int status = targets ? arguments_collect(a) : HLO_USAGE;
-    options.targets = targets;
+    int status = arguments_prepare(a, &options);
     options.traced = trace_requested(a->o);
     if (status == HLO_OK && world_first(a->o))
         status = feed_open(&feeds, a);
@@ -144,7 +156,6 @@ static int run_module(struct run *r)
     hlo_program_free(p);
     trace_close(&tracing);
     feed_free(&feeds);
-    hlo_targets_free(targets);
     return status;
 }
 

@@ -209,13 +209,16 @@ static const struct dict_value *argument_of(const struct request *r, size_t i)
     return named ? dict_find(named, str_of(hlo_param_name(r->module, i))) : NULL;
 }
 
-static hlo_literal *generated_inputs(struct request *r, size_t i)
+/* The value of a parameter without argument. */
+static hlo_literal *other_argument(struct request *r, size_t i)
 {
     static const char *const kinds[] = {HLO_FAKE_WORDS};
     double seed = 1;
     int kind = word(r, "fake", kinds, COUNT_OF(kinds), COUNT_OF(kinds));
     if (kind < 0 || !number(r, "seed", &seed))
         return NULL;
+    if (kind == COUNT_OF(kinds) && hlo_stored_arguments(r->module))
+        return hlo_stored_argument(r->module, r->module, i, 0, r->m);
     if (kind == COUNT_OF(kinds))
         return refuse(r, "missing argument for parameter '%s'; the option \"fake\" generates one",
                       hlo_param_name(r->module, i)),
@@ -233,7 +236,7 @@ static bool arguments_of(struct request *r, hlo_literal **args, size_t count)
         if (v && v->kind != DICT_STRING && v->kind != DICT_INT && v->kind != DICT_FLOAT)
             return refuse(r, "argument '%s' is not a string", hlo_param_name(r->module, i)), false;
         struct str text = v ? arena_str(&r->arena, v->s) : STR("");
-        args[i] = v ? hlo_read_argument(r->module, i, 0, text.ptr, r->m) : generated_inputs(r, i);
+        args[i] = v ? hlo_read_argument(r->module, i, 0, text.ptr, r->m) : other_argument(r, i);
         if (!args[i])
             return false;
     }

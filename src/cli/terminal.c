@@ -2,24 +2,21 @@
  * Output to terminals: color, pager, --quiet.
  */
 #include "cli/cli.h"
+#include "repl/line.h"
+#include "repl/pager.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+/* The process of the pager, read by the signal handler. 0: none. */
+static _Atomic int pager;
 
 static bool is_set(const char *name)
 {
     const char *value = getenv(name);
     return value && *value;
-}
-
-static bool is_dumb(void)
-{
-    const char *term = getenv("TERM");
-    return term && strcmp(term, "dumb") == 0;
 }
 
 /* ---- colour ---- */
@@ -32,7 +29,7 @@ static bool supports_color(int stream)
         return false;
     if (is_forced("CLICOLOR_FORCE") || is_forced("FORCE_COLOR"))
         return true;
-    return !is_dumb() && isatty(stream);
+    return !terminal_is_dumb() && isatty(stream);
 }
 
 /* The colors of HLO_COLORS, or the defaults. */
@@ -42,9 +39,9 @@ static const char *chosen_colors(void)
     if (!colors)
         return "";
     if (!hlo_colors_known(colors))
-        fputs("hlo: warning: invalid 'HLO_COLORS': expected caret, error, help, note, place or "
-              "warning, as in "
-              "'error=1;31:note=36'\n",
+        fputs("hlo: warning: invalid 'HLO_COLORS': expected attribute, caret, comment, error, "
+              "help, keyword, name, note, number, operation, place, shape, string or warning, as "
+              "in 'error=1;31:note=36'\n",
               stderr);
     return colors;
 }
@@ -55,8 +52,11 @@ bool choose_color(struct options *o)
     static const char *const words[] = {"auto", "always", "never"};
     int when;
     const bool ok = option_word(o, OPT_COLOR, words, COUNT_OF(words), AUTO, &when);
-    const bool color = when == ALWAYS || (when == AUTO && supports_color(STDERR_FILENO));
-    o->colors = ok && color ? chosen_colors() : NULL;
+    const bool messages = when == ALWAYS || (when == AUTO && supports_color(STDERR_FILENO)),
+               text = when == ALWAYS || (when == AUTO && supports_color(STDOUT_FILENO));
+    const char *colors = ok && (messages || text) ? chosen_colors() : NULL;
+    o->colors = messages ? colors : NULL;
+    o->inks = text ? colors : NULL;
     return ok;
 }
 
@@ -64,7 +64,28 @@ bool choose_color(struct options *o)
 bool people_read(const struct options *o)
 {
     const char *world = o->value[OPT_WORLD];
-    return o->pager > 0 || (isatty(STDOUT_FILENO) && !(world && strcmp(world, "mpi") == 0));
+    return pager > 0 || (isatty(STDOUT_FILENO) && !(world && strcmp(world, "mpi") == 0));
+}
+
+size_t output_width(const struct options *o)
+{
+    const char *given = getenv("COLUMNS");
+    int64_t number;
+    size_t columns = SIZE_MAX, rows;
+    if (given && num_parse_i64(str_of(given), &number) && number > 0)
+        columns = (size_t)number;
+    else if (people_read(o))
+        line_window(&columns, &rows);
+    return columns;
+}
+
+void print_hlo(const struct options *o, struct str text)
+{
+    hlo_text colored = {0};
+    if (o->inks)
+        colored = hlo_highlight(text.ptr, text.len, o->inks);
+    fwrite(o->inks ? colored.data : text.ptr, 1, o->inks ? colored.size : text.len, stdout);
+    hlo_text_free(&colored);
 }
 
 void print_buf(struct buf *text)
@@ -124,47 +145,56 @@ void be_quiet(const struct options *o)
 
 /* ---- the pager ---- */
 
-static const char *pager_command(void)
+/* Whether the user types what the command reads, which the pager would take. */
+static bool is_typed(const struct options *o)
 {
-    const char *own = getenv("HLO_PAGER"), *usual = getenv("PAGER");
-    return own ? own : usual ? usual : "less -FRX";
+    const char *infeed = o->value[OPT_INFEED];
+    bool reads = infeed && strcmp(infeed, "-") == 0;
+    for (size_t k = 0; k < o->arg_count; k++)
+        reads |= strcmp(o->args[k], "-") == 0;
+    return reads && isatty(STDIN_FILENO);
 }
 
-/* Starts the pager for all further output; with FRX, less exits at once if the output fits on the
- * screen. */
-void pager_begin(struct options *o)
+/* The messages of the command go the same way, in their place between the results. */
+void pager_begin(const struct options *o)
 {
-    const char *command = pager_command();
-    int ends[2];
-    if (o->given[OPT_NO_PAGER] || o->given[OPT_QUIET] || o->pager > 0 || !people_read(o) ||
-        is_dumb() || !*command || strcmp(command, "cat") == 0 || pipe(ends) != 0)
+    struct buf width = {0};
+    int process, fd = -1;
+    if (o->given[OPT_NO_PAGER] || o->given[OPT_QUIET] || pager > 0 || !people_read(o) ||
+        is_typed(o))
         return;
-    fflush(NULL);
-    o->pager = (int)fork();
-    if (o->pager == 0) {
-        dup2(ends[0], STDIN_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        setenv("LESS", "FRX", 0); /* so that short output needs no key */
-        struct buf script = {0};  /* if the pager does not exist, `cat` prints the output */
-        buf_printf(&script, "%s\ncase $? in 126 | 127) exec cat ;; esac", command);
-        execl("/bin/sh", "sh", "-c", script.data, (char *)NULL);
-        _exit(127);
+    buf_printf(&width, "%zu", output_width(o));
+    fd = pager_open(&process);
+    if (fd >= 0) {
+        setenv("COLUMNS", width.data, 0);
+        dup2(fd, STDOUT_FILENO);
+        if (isatty(STDERR_FILENO))
+            dup2(fd, STDERR_FILENO);
+        close(fd);
+        pager = process;
+        interrupt_leave();
     }
-    close(ends[0]);
-    if (o->pager > 0)
-        dup2(ends[1], STDOUT_FILENO);
-    close(ends[1]);
+    buf_free(&width);
 }
 
-/* Waits for the pager. The pager owns the terminal: Ctrl-C in it must not end this process. */
-void pager_end(struct options *o)
+/* The pager owns the terminal: Ctrl-C in it must not end this process. */
+void pager_end(void)
 {
-    if (o->pager <= 0)
+    if (pager <= 0)
         return;
     fflush(stdout);
     signal(SIGINT, SIG_IGN);
-    close_output(); /* the pager reads the end of the pipe */
-    while (waitpid(o->pager, NULL, 0) < 0 && errno == EINTR)
-        ;
+    close(STDOUT_FILENO); /* the pager reads the end of the pipe */
+    close(STDERR_FILENO);
+    pager_wait(pager);
+}
+
+void leave(int signal)
+{
+    if (pager > 0) {
+        close(STDOUT_FILENO);
+        close(STDERR_FILENO);
+        pager_wait(pager);
+    }
+    temporary_leave(signal);
 }

@@ -1,40 +1,38 @@
 /*
- * hlo test: finds golden tests and ONNX node tests, runs them in worker processes, and reports.
+ * hlo test: finds golden tests, snapshots and ONNX node tests, runs them in worker processes, and
+ * reports.
  *
  * If a worker dies, only its current test fails, and another worker continues with the remaining
  * tests.
  */
 #include "base/oom.h"
+#include "cli/arguments.h"
 #include "cli/golden.h"
 #include "cli/model.h"
+#include "cli/test.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <regex.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct suite {
-    const struct options *o;
-    struct arena arena;
-    const char **files;
-    size_t file_count, file_capacity;
-    struct test_result *tests; /* in order of the report */
-    size_t count, capacity;
-    regex_t filter;
-    int64_t jobs, time_limit, slowest;
-    size_t not_run;
-    bool stop;  /* a test failed with --fail-fast */
-    bool aside; /* --update with CI set: files are not modified */
-    size_t put_aside;
-    size_t done;
-    int usage; /* HLO_OK, or the status that ended the search for tests */
-};
-
 /* ---- discovery of tests ---- */
+
+/* Whether a file in a directory is taken for tests: the snapshots of XLA have this word in their
+ * names. */
+static bool is_test_name(const char *path)
+{
+    static const char *const ends[] = {".pb", ".pbtxt", ".txt", ".pb.gz", ".pbtxt.gz"};
+    const char *slash = strrchr(path, '/');
+    bool snapshot = false;
+    for (size_t k = 0; k < COUNT_OF(ends); k++)
+        snapshot |= str_ends(str_of(path), str_of(ends[k]));
+    return str_ends(str_of(path), STR(".hlo")) ||
+           (snapshot && strstr(slash ? slash : path, "snapshot"));
+}
 
 static void collect_path(struct suite *s, const char *path, bool named, int depth)
 {
@@ -42,7 +40,7 @@ static void collect_path(struct suite *s, const char *path, bool named, int dept
     if (stat(path, &st) != 0) {
         s->usage = usage_error(s->o, "cannot read '%s': %s", path, strerror(errno));
     } else if (!S_ISDIR(st.st_mode) || model_is_data_set(path)) {
-        if (named || S_ISDIR(st.st_mode) || str_ends(str_of(path), STR(".hlo")))
+        if (named || S_ISDIR(st.st_mode) || is_test_name(path))
             VEC_PUSH(&s->arena, s->files, s->file_count, s->file_capacity) =
                 arena_str(&s->arena, str_of(path)).ptr;
     } else {
@@ -338,135 +336,6 @@ static void run_with_update(struct suite *s)
     }
 }
 
-/* ---- the report ---- */
-
-static void put_comment(const char *mark, struct str text)
-{
-    while (text.len > 0) {
-        const struct str line = str_cut(&text, '\n');
-        printf("%s" STR_FMT "\n", mark, STR_ARG(line));
-    }
-}
-
-static void put_tap(const struct suite *s)
-{
-    printf("TAP version 13\n1..%zu\n", s->count);
-    for (size_t i = 0; i < s->count; i++) {
-        const struct test_result *t = &s->tests[i];
-        const char *skip = t->status == TEST_SKIPPED ? " # SKIP no 'test:' line" : "";
-        struct buf name = {0};
-        for (size_t k = 0; k < t->name.len; k++) /* `#` starts a TAP directive */
-            buf_printf(&name, t->name.ptr[k] == '#' ? "\\%c" : "%c", t->name.ptr[k]);
-        printf("%s %zu - " STR_FMT "%s\n", t->status == TEST_FAILED ? "not ok" : "ok", i + 1,
-               STR_ARG(buf_view(&name)), skip);
-        put_comment("# ", t->why);
-        buf_free(&name);
-    }
-}
-
-static const char *status_word(const struct test_result *t)
-{
-    static const char *const keywords[] = {"passed", "failed", "skipped"};
-    return keywords[t->status];
-}
-
-static void put_json_test(const struct test_result *t)
-{
-    struct buf b = {0};
-    buf_puts(&b, "{\"schema\":1");
-    buf_json_text(&b, "test", t->name);
-    buf_json_text(&b, "file", str_of(t->path));
-    buf_json_count(&b, "module", t->part + 1);
-    if (t->done) {
-        buf_json_text(&b, "status", str_of(status_word(t)));
-        buf_json_real(&b, "seconds", t->seconds, 6);
-        buf_json_text(&b, "text", t->why);
-    }
-    buf_puts(&b, "}\n");
-    print_buf(&b);
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct test_result *x = *(const struct test_result *const *)a,
-                             *y = *(const struct test_result *const *)b;
-    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
-}
-
-static void put_slowest(struct suite *s, const char *mark)
-{
-    const struct test_result **by =
-        ARENA_ARRAY(&s->arena, const struct test_result *, s->count + 1);
-    for (size_t i = 0; i < s->count; i++)
-        by[i] = &s->tests[i];
-    qsort(by, s->count, sizeof *by, by_time);
-    for (size_t i = 0; i < s->count && (int64_t)i < s->slowest; i++)
-        printf("%s%8.3f s  " STR_FMT "\n", mark, by[i]->seconds, STR_ARG(by[i]->name));
-}
-
-static void put_counts(const struct suite *s, const size_t *by_status)
-{
-    if (s->o->given[OPT_JSON])
-        printf("{\"schema\":1,\"passed\":%zu,\"failed\":%zu,\"skipped\":%zu,\"not_run\":%zu}\n",
-               by_status[TEST_PASSED], by_status[TEST_FAILED], by_status[TEST_SKIPPED], s->not_run);
-    else
-        printf("%s%zu passed, %zu failed, %zu skipped", s->o->given[OPT_TAP] ? "# " : "",
-               by_status[TEST_PASSED], by_status[TEST_FAILED], by_status[TEST_SKIPPED]);
-    if (!s->o->given[OPT_JSON] && s->not_run > 0)
-        printf(", %zu not run", s->not_run);
-    if (!s->o->given[OPT_JSON])
-        putchar('\n');
-}
-
-/* A run without tests fails, since it usually means a wrong path. */
-static int nothing_tested(const struct suite *s)
-{
-    if (s->count == 0 && s->o->given[OPT_FILTER])
-        usage_error(s->o, "no test matches '--filter=%s'", s->o->value[OPT_FILTER]);
-    else
-        usage_error(s->o, "no tests found: a test has a line '// test: ...'");
-    return HLO_DIFFERS;
-}
-
-static int put_report(struct suite *s)
-{
-    size_t by_status[3] = {0};
-    bool tap = s->o->given[OPT_TAP], json = s->o->given[OPT_JSON] && !tap;
-    if (tap)
-        put_tap(s);
-    for (size_t i = 0; i < s->count; i++) {
-        const struct test_result *t = &s->tests[i];
-        by_status[t->status]++;
-        if (json)
-            put_json_test(t);
-        else if (t->status == TEST_FAILED && !tap) {
-            printf("FAIL " STR_FMT "\n", STR_ARG(t->name));
-            put_comment("  ", t->why);
-        }
-    }
-    if (!json && s->slowest > 0)
-        put_slowest(s, tap ? "# " : "");
-    put_counts(s, by_status);
-    if (by_status[TEST_PASSED] + by_status[TEST_FAILED] + s->not_run == 0)
-        return nothing_tested(s);
-    return by_status[TEST_FAILED] > 0 || s->put_aside > 0 ? HLO_DIFFERS : HLO_OK;
-}
-
-static int write_junit(const struct suite *s)
-{
-    hlo_messages *m = hlo_messages_new();
-    bool ok = !s->o->given[OPT_JUNIT] || junit_write(s->o->value[OPT_JUNIT], s->tests, s->count, m);
-    report(s->o, m);
-    hlo_messages_free(m);
-    return ok ? HLO_OK : HLO_USAGE;
-}
-
-static int put_reports(struct suite *s)
-{
-    int status = put_report(s), written = write_junit(s);
-    return written > status ? written : status;
-}
-
 /* ---- the command ---- */
 
 static int set_up(struct suite *s)
@@ -484,23 +353,13 @@ static int set_up(struct suite *s)
     if (!option_int(o, OPT_JOBS, 1, 256, processors > 0 ? processors : 1, &s->jobs) ||
         !option_int(o, OPT_TIME_LIMIT, 1, 86400, 60, &s->time_limit) ||
         !option_int(o, OPT_SLOWEST, 1, INT32_MAX, 0, &s->slowest) ||
-        !option_threads(o, 1, &(int){0}))
+        !tolerance_options(o, &(struct hlo_tolerance){0}) || !option_threads(o, 1, &(int){0}))
         return HLO_USAGE;
     if (o->given[OPT_FILTER] &&
         regcomp(&s->filter, o->value[OPT_FILTER], REG_EXTENDED | REG_NOSUB) != 0)
         return usage_error(o, "invalid regular expression '%s' for '--filter'",
                            o->value[OPT_FILTER]);
     return HLO_OK;
-}
-
-static int put_list(const struct suite *s)
-{
-    for (size_t i = 0; i < s->count; i++)
-        if (s->o->given[OPT_JSON])
-            put_json_test(&s->tests[i]);
-        else
-            printf(STR_FMT "\n", STR_ARG(s->tests[i].name));
-    return s->count > 0 ? HLO_OK : nothing_tested(s);
 }
 
 /* Shuffles the tests by the seed; a random seed is printed. */
@@ -536,7 +395,7 @@ static void drop_undone(struct suite *s)
 static int run_suite(struct suite *s)
 {
     if (s->o->given[OPT_LIST])
-        return put_list(s);
+        return test_list(s);
     if (s->o->given[OPT_SHUFFLE] && !s->o->given[OPT_UPDATE] && !shuffle(s))
         return HLO_USAGE;
     progress_parts(s->o, "of", "tests");
@@ -548,7 +407,7 @@ static int run_suite(struct suite *s)
         run_in_workers(s);
     progress_end(s->o);
     drop_undone(s);
-    return world_first(s->o) ? put_reports(s) : HLO_OK;
+    return world_first(s->o) ? test_report(s) : HLO_OK;
 }
 
 /* Frees memory of regcomp, which the out-of-memory scope does not track. */
@@ -570,6 +429,8 @@ int test_command(const struct options *o)
     arena_init(&s.arena);
     for (size_t i = 0; i < o->arg_count; i++)
         collect_path(&s, o->args[i], true, 0);
+    for (size_t i = 0; i < s.file_count && o->given[OPT_NEW] && s.usage == HLO_OK; i++)
+        s.usage = golden_new(o, s.files[i]);
     collect_tests(&s);
     status = s.usage == HLO_OK ? run_suite(&s) : s.usage;
     oom_pop_cleanup(&freeing);

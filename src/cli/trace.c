@@ -129,8 +129,11 @@ static void warn(struct tracing *t, struct watch_state *w, const struct hlo_even
 static bool may_continue(struct tracing *t, struct watch_state *w, const struct hlo_event *s)
 {
     struct hlo_origin origin;
+    if ((t->stop & HLO_ODD_NAN) && w->infinities == 0 && hlo_event_origin(s, HLO_ODD_INF, &origin))
+        w->infinities = s->inst + 1;
     if (t->stop == 0 || !hlo_event_origin(s, t->stop, &origin))
         return true;
+    origin.infinities = w->infinities;
     w->m = hlo_messages_new();
     hlo_event_report(s, &origin, true, w->m);
     return false;
@@ -144,8 +147,8 @@ static bool look(void *context, const struct hlo_event *s)
         .event = s, .inst = hlo_list_inst(t->listing, s->inst), .value = hlo_event_value(s)};
     if (!i.value)
         return false;
+    i.computation = hlo_list_computation(t->listing, i.inst.computation).name;
     if ((t->lines || t->dump) && is_requested(t, &i.inst)) {
-        i.computation = hlo_list_computation(t->listing, i.inst.computation).name;
         i.array = hlo_literal_leaves(i.value) == 1 && hlo_literal_count(i.value) == 0;
         i.stats = hlo_literal_stats(i.value);
         if (t->lines)
@@ -232,7 +235,8 @@ int trace_open(struct tracing *t, const struct arguments *a)
     t->listing = hlo_list(a->module);
     t->each = heap_zalloc(t->participants, sizeof *t->each);
     t->warned = heap_zalloc(hlo_list_count(t->listing) + 1, sizeof *t->warned);
-    t->columns = columns_new(t->listing);
+    t->columns = columns_new(t->listing, t->participants,
+                             t->to == stdout && !t->json ? output_width(a->o) : SIZE_MAX);
     if (a->o->given[OPT_DUMP] && !(t->dump = dump_open(a->o->value[OPT_DUMP], a->m)))
         return HLO_USAGE;
     check_arguments(t, a);

@@ -36,8 +36,9 @@ struct tracing {
     size_t participants;
     struct watch_state { /* output of each participant, buffered if there are several */
         struct buf trace, warnings;
-        hlo_messages *m; /* why the run was stopped; NULL: not stopped */
-        bool failed;     /* a write error occurred */
+        hlo_messages *m;   /* why the run was stopped; NULL: not stopped */
+        bool failed;       /* a write error occurred */
+        size_t infinities; /* number of the instruction that produced the first one, plus 1; or 0 */
     } * each;
     struct dump *dump; /* NULL: no --dump */
     struct columns *columns;
@@ -56,7 +57,8 @@ void trace_close(struct tracing *t); /* accepts a zeroed struct */
 /* ---- trace_line.c ---- */
 
 struct columns;
-struct columns *columns_new(const hlo_listing *l);
+/* Columns in lines of at most WIDTH, if possible. */
+struct columns *columns_new(const hlo_listing *l, size_t participants, size_t width);
 void put_trace_head(struct buf *out, const struct tracing *t);
 void put_trace_line(struct buf *out, const struct tracing *t, const struct traced *i);
 /* Writes the iterations of the enclosing loops, outermost first: "3.0"; "test" in a condition. */

@@ -1,13 +1,28 @@
 /*
  * The line of a trace for an executed instruction, as text or JSON.
  */
+#include "base/units.h"
 #include "cli/trace.h"
 
-enum { WIDEST_NAME = 40, WIDEST_SHAPE = 32, LOOP = 6, NUMBER = 10, COUNT = 6, DIGITS = 4 };
+enum { WIDEST_NAME = 40, WIDEST_SHAPE = 32, NARROWEST = 16, PART = 4, LOOP = 6, DIGITS = 4 };
+
+/* Columns after the shape, each behind two blanks. */
+enum { TIME, MIN, MAX, MEAN, NANS, INFS, ZEROS, FIGURES };
+static const struct {
+    const char *head;
+    int width;
+} figures[FIGURES] = {
+    [TIME] = {"time", 11}, [MIN] = {"min", 10}, [MAX] = {"max", 10},   [MEAN] = {"mean", 10},
+    [NANS] = {"nan", 6},   [INFS] = {"inf", 6}, [ZEROS] = {"zero", 6},
+};
+enum { GAP = 2 };
 
 struct columns {
     int name, shape;
     bool loops; /* the module has loops */
+    bool parts; /* several participants */
+    bool cut;   /* names are cut to their column */
+    bool dropped[FIGURES];
 };
 
 /* ---- shapes without layouts, truncated to their column ---- */
@@ -37,7 +52,35 @@ static int width_of_shape(const char *shape)
     return width;
 }
 
-struct columns *columns_new(const hlo_listing *l)
+static int line_width(const struct columns *c)
+{
+    int width =
+        c->name + GAP + c->shape + (c->parts ? PART + GAP : 0) + (c->loops ? LOOP + GAP : 0);
+    for (int k = 0; k < FIGURES; k++)
+        width += c->dropped[k] ? 0 : figures[k].width + (k == TIME ? 0 : GAP);
+    return width;
+}
+
+static void narrow(struct columns *c, int *column, size_t width)
+{
+    while (*column > NARROWEST && (size_t)line_width(c) > width)
+        --*column;
+}
+
+/* Drops columns and narrows those of names and shapes until lines fit. */
+static void fit(struct columns *c, size_t width)
+{
+    static const int first[] = {ZEROS, MEAN}, last[] = {INFS, MIN, MAX, TIME};
+    c->cut = width < SIZE_MAX;
+    for (size_t k = 0; k < COUNT_OF(first) && (size_t)line_width(c) > width; k++)
+        c->dropped[first[k]] = true;
+    narrow(c, &c->shape, width);
+    narrow(c, &c->name, width);
+    for (size_t k = 0; k < COUNT_OF(last) && (size_t)line_width(c) > width; k++)
+        c->dropped[last[k]] = true;
+}
+
+struct columns *columns_new(const hlo_listing *l, size_t participants, size_t width)
 {
     struct columns *c = heap_zalloc(1, sizeof *c);
     c->name = (int)strlen("instruction");
@@ -51,6 +94,8 @@ struct columns *columns_new(const hlo_listing *l)
     }
     if (c->name > WIDEST_NAME)
         c->name = WIDEST_NAME;
+    c->parts = participants > 1;
+    fit(c, width);
     return c;
 }
 
@@ -82,27 +127,33 @@ static void put_cell(struct buf *out, struct buf *text, int width, bool right)
     text->size = 0;
 }
 
-static void put_number(struct buf *out, double v, bool there)
+/* Writes a figure; `-` if it is unknown. */
+static void put_figure(struct buf *out, const struct columns *c, int column, struct buf *text)
+{
+    if (!c->dropped[column]) {
+        if (text->size == 0)
+            buf_putc(text, '-');
+        buf_printf(out, "%*s", column == TIME ? 0 : GAP, "");
+        put_cell(out, text, figures[column].width, true);
+    }
+    text->size = 0;
+}
+
+static void put_number(struct buf *out, const struct columns *c, int column, double v, bool there)
 {
     struct buf b = {0};
-    buf_puts(out, "  ");
     if (there)
         buf_g(&b, v, DIGITS);
-    else
-        buf_putc(&b, '-');
-    put_cell(out, &b, NUMBER, true);
+    put_figure(out, c, column, &b);
     buf_free(&b);
 }
 
-static void put_count(struct buf *out, uint64_t n, bool there)
+static void put_count(struct buf *out, const struct columns *c, int column, uint64_t n, bool there)
 {
     struct buf b = {0};
-    buf_puts(out, "  ");
     if (there)
         buf_uint(&b, n);
-    else
-        buf_putc(&b, '-');
-    put_cell(out, &b, COUNT, true);
+    put_figure(out, c, column, &b);
     buf_free(&b);
 }
 
@@ -112,17 +163,19 @@ static void put_inst(struct buf *out, const struct tracing *t, const struct trac
 {
     const struct columns *c = t->columns;
     struct buf b = {0};
-    if (t->participants > 1)
-        buf_printf(out, "%4zu  ", i->event->participant);
+    if (c->parts)
+        buf_printf(out, "%*zu  ", PART, i->event->participant);
     if (c->loops) {
         put_iterations(&b, t, i->event);
         put_cell(out, &b, LOOP, false);
         buf_puts(out, "  ");
     }
-    buf_puts(&b, i->inst.name);
+    const size_t length = strlen(i->inst.name), most = c->cut ? (size_t)c->name : SIZE_MAX;
+    buf_printf(&b, "%.*s%s", (int)(length > most ? most - 3 : length), i->inst.name,
+               length > most ? "..." : "");
     put_cell(out, &b, c->name, false);
     buf_puts(out, "  ");
-    put_shape(&b, shape, WIDEST_SHAPE);
+    put_shape(&b, shape, c->cut ? c->shape : WIDEST_SHAPE);
     put_cell(out, &b, c->shape, false);
     buf_free(&b);
 }
@@ -138,17 +191,19 @@ static void put_text_line(struct buf *out, const struct tracing *t, const struct
     hlo_text shape = hlo_literal_shape(i->value);
     put_inst(out, t, i, shape.data);
     hlo_text_free(&shape);
+    const struct columns *c = t->columns;
+    struct buf time = {0};
     if (i->event->seconds > 0)
-        put_seconds(out, i->event->seconds);
-    else
-        buf_puts(out, "          -");
+        buf_seconds(&time, i->event->seconds);
+    put_figure(out, c, TIME, &time);
+    buf_free(&time);
     const bool any = i->array && s->finite > 0;
-    put_number(out, s->min, any);
-    put_number(out, s->max, any);
-    put_number(out, s->mean, any);
-    put_count(out, s->nan, i->array);
-    put_count(out, s->positive_inf + s->negative_inf, i->array);
-    put_count(out, s->zero, i->array);
+    put_number(out, c, MIN, s->min, any);
+    put_number(out, c, MAX, s->max, any);
+    put_number(out, c, MEAN, s->mean, any);
+    put_count(out, c, NANS, s->nan, i->array);
+    put_count(out, c, INFS, s->positive_inf + s->negative_inf, i->array);
+    put_count(out, c, ZEROS, s->zero, i->array);
     buf_putc(out, '\n');
 }
 
@@ -207,13 +262,15 @@ void put_trace_head(struct buf *out, const struct tracing *t)
         buf_puts(out, "}\n");
         return;
     }
-    if (t->participants > 1)
+    if (c->parts)
         buf_puts(out, "part  ");
     if (c->loops)
         buf_printf(out, "%-*s  ", LOOP, "loop");
-    buf_printf(out, "%-*s  %-*s%11s  %*s  %*s  %*s  %*s  %*s  %*s\n", c->name, "instruction",
-               c->shape, "shape", "time", NUMBER, "min", NUMBER, "max", NUMBER, "mean", COUNT,
-               "nan", COUNT, "inf", COUNT, "zero");
+    buf_printf(out, "%-*s  %-*s", c->name, "instruction", c->shape, "shape");
+    for (int k = 0; k < FIGURES; k++)
+        if (!c->dropped[k])
+            buf_printf(out, "%*s", figures[k].width + (k == TIME ? 0 : GAP), figures[k].head);
+    buf_putc(out, '\n');
 }
 
 void put_trace_line(struct buf *out, const struct tracing *t, const struct traced *i)

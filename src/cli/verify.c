@@ -37,17 +37,18 @@ static void put_json(const char *path, int status, const hlo_messages *m)
 
 int verify_command(const struct options *o)
 {
-    int worst = HLO_OK;
+    struct files files = {0};
     if (o->arg_count == 0)
         return usage_error(o, "no file given");
+    int worst = files_of(&files, o, o->args, o->arg_count) ? HLO_OK : HLO_USAGE;
     if (o->given[OPT_JSON])
         fputs("{\"schema\":1,\"files\":[", stdout);
-    for (size_t i = 0; i < o->arg_count; i++) {
+    for (size_t i = 0; i < files.count; i++) {
         hlo_messages *m = hlo_messages_new();
-        int status = verify_file(o, o->args[i], m);
+        int status = verify_file(o, files.at[i], m);
         if (o->given[OPT_JSON]) {
             fputs(i ? ",\n" : "\n", stdout);
-            put_json(o->args[i], status, m);
+            put_json(files.at[i], status, m);
         } else {
             report(o, m);
         }
@@ -56,5 +57,6 @@ int verify_command(const struct options *o)
     }
     if (o->given[OPT_JSON])
         fputs("\n]}\n", stdout);
+    files_free(&files);
     return worst;
 }

@@ -9,18 +9,15 @@ static bool read_view(const struct options *o, struct hlo_why_view *v, struct hl
     int64_t levels;
     if (!option_int(o, OPT_LEVELS, 1, 1000, 1, &levels))
         return false;
-    *values = result_view(o);
+    if (!result_view(o, values))
+        return false;
     *v = HLO_WITH(hlo_why_view, .levels = (size_t)levels, .view = values,
                   .json = o->given[OPT_JSON]);
     v->max = o->given[OPT_FULL] ? SIZE_MAX : 0;
     return true;
 }
 
-static void begin(void *context, hlo_program *p)
-{
-    (void)context;
-    interrupt_begin(p);
-}
+static void begin(void *context, hlo_program *p) { interrupt_begin(p); }
 
 static void end(void *interrupted) { *(bool *)interrupted |= interrupt_end(); }
 
@@ -44,15 +41,15 @@ static int ask(const struct arguments *a, hlo_recorded *r, const char *name,
 
 static int why(struct arguments *a, const hlo_listing *l, const char *path, const char *element)
 {
-    (void)path;
     struct hlo_run_options options;
     struct hlo_why_view view;
     struct hlo_view values;
-    if (!run_options(a->o, &options) || !read_view(a->o, &view, &values))
+    if (strchr(element, '='))
+        return usage_error(a->o, "expected an element NAME[INDEX] before the arguments, got '%s'",
+                           element);
+    if (!read_view(a->o, &view, &values))
         return HLO_USAGE;
-    hlo_targets *targets = targets_of(a->o, a->m);
-    int status = targets ? arguments_collect(a) : HLO_USAGE;
-    options.targets = targets;
+    int status = arguments_prepare(a, &options);
     if (status == HLO_OK) {
         bool interrupted = false;
         const struct hlo_recording how = {
@@ -63,7 +60,6 @@ static int why(struct arguments *a, const hlo_listing *l, const char *path, cons
             status = STATUS_INTERRUPTED;
         hlo_recorded_free(r);
     }
-    hlo_targets_free(targets);
     return status;
 }
 

@@ -20,13 +20,11 @@ static const struct msg_row {
 } msg_table[] = {
 #define MSG(id, severity, format) {{C20(#id NAME_PAD, 0), C20(#id NAME_PAD, 20)}, SEV_##severity},
 #include "diag/msg.def"
-#undef MSG
     {"unknown", SEV_ERROR},
 };
 
 #define MSG(id, severity, format) _Static_assert(sizeof(#id) <= NAME_SIZE, "message id too long");
 #include "diag/msg.def"
-#undef MSG
 
 const char *msg_name(enum msg m) { return msg_table[m].name; }
 
@@ -77,10 +75,7 @@ struct diag *diag_report(struct diags *ds, struct span span, enum msg m, const c
     va_start(ap, format);
     d->text = arena_vprintf(&ds->arena, format, ap);
     va_end(ap);
-    if (ds->last)
-        ds->last->next = d;
-    else
-        ds->first = d;
+    *(ds->last ? &ds->last->next : &ds->first) = d;
     ds->last = d;
     return d;
 }
@@ -114,6 +109,14 @@ void diag_note(struct diags *ds, struct diag *d, struct span span, const char *f
     while (*end)
         end = &(*end)->next;
     *end = note;
+}
+
+bool diag_was_reported(const struct diags *ds, struct span span, enum msg m)
+{
+    const struct diag *d = ds->first;
+    while (d && (d->msg != m || d->span.begin != span.begin || d->span.end != span.end))
+        d = d->next;
+    return d != NULL;
 }
 
 struct diag *diag_copy(struct diags *ds, const struct diag *from)

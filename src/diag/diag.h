@@ -55,6 +55,7 @@ struct source_piece {
     uint32_t begin;        /* offset in the text */
     struct source *origin; /* NULL: generated text */
     uint32_t at;           /* offset in the origin */
+    uint32_t size;         /* of the part of the origin that the piece replaces; 0: it is a copy */
 };
 
 struct place {
@@ -69,7 +70,7 @@ void source_free(struct source *s); /* frees the line maps only */
 struct source *source_origin(struct source *s, struct span *span);
 /* Writes a node with its parents: `computations[3].instructions[17].shape`. */
 void source_paths_write(const struct source_paths *p, size_t node, struct buf *out);
-/* Writes the part of a structured file that a span belongs to; false if there is none. */
+/* Writes the part of a structured file that a span belongs to. Returns false if no part does. */
 bool source_path(const struct source *s, struct span span, struct buf *out);
 /* The line and column of an offset. */
 struct place source_place(struct source *s, uint32_t offset);
@@ -83,14 +84,12 @@ enum severity { SEV_ERROR, SEV_WARNING, SEV_NOTE };
 enum msg {
 #define MSG(id, severity, format) MSG_##id,
 #include "diag/msg.def"
-#undef MSG
     MSG_COUNT
 };
 
 /* The formats as constants, so that the compiler checks the arguments of every use. */
 #define MSG(id, severity, format) static const char MSG_FORMAT_##id[] = format;
 #include "diag/msg.def"
-#undef MSG
 
 const char *msg_name(enum msg m); /* the id, lower case with dashes: "unknown-opcode" */
 
@@ -139,6 +138,8 @@ struct diag *diag_report(struct diags *ds, struct span span, enum msg m, const c
  * ...);` */
 #define DIAG_ERROR(ds, span, id, ...) (DIAG(ds, span, id, ##__VA_ARGS__), false)
 void diags_no_memory(struct diags *ds); /* allocates nothing */
+/* Whether there is such a message about this span. */
+bool diag_was_reported(const struct diags *ds, struct span span, enum msg m);
 /* Appends a note to a message. */
 void diag_note(struct diags *ds, struct diag *d, struct span span, const char *format, ...)
     PRINTF_LIKE(4, 5);
@@ -156,9 +157,12 @@ struct str diag_nearest(struct str word, const char *const *keywords, size_t cou
 enum ink { INK_CARET, INK_ERROR, INK_HELP, INK_NOTE, INK_PLACE, INK_WARNING, INK_COUNT };
 struct palette {
     struct str sgr[INK_COUNT]; /* SGR parameters, such as "1;31" */
+    struct str text;           /* that it was read from */
+    /* Appends a source line in the colors of that text; NULL: lines are not colored. */
+    void (*highlight)(struct buf *out, struct str line, struct str colors);
 };
 /* Parses `error=1;31:note=36` into the palette, which holds defaults; false if an item is
- * malformed, which is ignored. */
+ * malformed, which is ignored. Lines are not colored. */
 bool palette_read(struct palette *p, struct str text);
 
 /* Renders all messages, each as `file:line:col: error: text`, the source line, a caret under the

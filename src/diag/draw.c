@@ -13,52 +13,6 @@
  */
 #include "diag/diag.h"
 
-/* ---- colours ---- */
-
-static const struct {
-    const char *name, *usual; /* parameters of SGR */
-} inks[] = {
-    [INK_CARET] = {"caret", "1;32"}, [INK_ERROR] = {"error", "1;31"},
-    [INK_HELP] = {"help", "1;32"},   [INK_NOTE] = {"note", "1;36"},
-    [INK_PLACE] = {"place", "1"},    [INK_WARNING] = {"warning", "1;35"},
-};
-
-/* Only SGR parameters (digits and semicolons) may be sent to a terminal. */
-static bool is_sgr(struct str s)
-{
-    for (size_t k = 0; k < s.len; k++)
-        if (!char_is_digit(s.ptr[k]) && s.ptr[k] != ';')
-            return false;
-    return true;
-}
-
-static bool read_one(struct palette *p, struct str word)
-{
-    const char *equals = memchr(word.ptr, '=', word.len);
-    if (!equals)
-        return false;
-    const size_t n = (size_t)(equals - word.ptr);
-    const struct str name = {word.ptr, n}, sgr = {equals + 1, word.len - n - 1};
-    for (size_t k = 0; k < COUNT_OF(inks); k++)
-        if (str_is(name, inks[k].name) && is_sgr(sgr)) {
-            p->sgr[k] = sgr;
-            return true;
-        }
-    return false;
-}
-
-bool palette_read(struct palette *p, struct str text)
-{
-    bool ok = true;
-    for (size_t k = 0; k < COUNT_OF(inks); k++)
-        p->sgr[k] = str_of(inks[k].usual);
-    while (text.len > 0) {
-        const struct str word = str_cut(&text, ':');
-        ok &= word.len == 0 || read_one(p, word);
-    }
-    return ok;
-}
-
 /* ---- text ---- */
 
 enum { WINDOW_COLUMNS = 100, WINDOW_BEFORE = 60 };
@@ -137,6 +91,18 @@ static void put_caret(struct pen *p, struct str shown, size_t caret, size_t stop
     buf_putc(p->out, '\n');
 }
 
+static void put_line(struct pen *p, struct str shown)
+{
+    struct buf clean = {0};
+    if (!p->colors || !p->colors->highlight) {
+        put_clean(p, shown, false);
+        return;
+    }
+    put_clean(&(struct pen){&clean, NULL}, shown, false);
+    p->colors->highlight(p->out, buf_view(&clean), p->colors->text);
+    buf_free(&clean);
+}
+
 static void put_source_line(struct pen *p, struct source *source, struct span span, struct place at)
 {
     struct str line = source_line(source, at.line);
@@ -147,7 +113,7 @@ static void put_source_line(struct pen *p, struct source *source, struct span sp
     size_t skipped = (size_t)(shown.ptr - line.ptr);
     if (cut_left)
         buf_puts(p->out, "...");
-    put_clean(p, shown, false);
+    put_line(p, shown);
     buf_puts(p->out, cut_right ? "...\n" : "\n");
     if (cut_left)
         buf_puts(p->out, "   ");

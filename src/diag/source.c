@@ -24,15 +24,9 @@ void source_free(struct source *s)
 /* The last piece that begins at or before `offset`. */
 static size_t piece_at(const struct source *s, uint32_t offset)
 {
-    size_t low = 0, high = s->piece_count;
-    while (high > low + 1) {
-        size_t middle = low + (high - low) / 2;
-        if (s->pieces[middle].begin <= offset)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    size_t next = 1;
+    BISECT(next, s->piece_count, middle, s->pieces[middle].begin <= offset);
+    return next - 1;
 }
 
 /* Whether the next piece continues the line. */
@@ -59,8 +53,11 @@ struct source *source_origin(struct source *s, struct span *span)
         return s;
     }
     end = end > piece_end ? piece_end : end;
-    *span =
-        (struct span){p->at + (begin - p->begin), p->at + ((end > begin ? end : begin) - p->begin)};
+    if (p->size)
+        *span = (struct span){p->at, p->at + p->size};
+    else
+        *span = (struct span){p->at + (begin - p->begin),
+                              p->at + ((end > begin ? end : begin) - p->begin)};
     if (span->end == 0) /* offset 0, which must differ from NO_SPAN */
         span->end = 1;
     return p->origin;
@@ -90,14 +87,8 @@ bool source_path(const struct source *s, struct span span, struct buf *out)
         buf_str(out, s->path);
         return s->path.len > 0;
     }
-    size_t low = 0, high = p ? p->mark_count : 0;
-    while (low < high) { /* the marks before `low` begin at or before the span */
-        const size_t middle = low + (high - low) / 2;
-        if (p->marks[middle].begin <= span.begin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0; /* the marks before it begin at or before the span */
+    BISECT(low, p ? p->mark_count : 0, middle, p->marks[middle].begin <= span.begin);
     if (low == 0 || p->marks[low - 1].node == SIZE_MAX)
         return false;
     source_paths_write(p, p->marks[low - 1].node, out);
@@ -130,16 +121,9 @@ struct place source_place(struct source *s, uint32_t offset)
         build_line_map(s);
     if (offset > s->text.len)
         offset = (uint32_t)s->text.len;
-    uint32_t low = 0, high = s->line_count; /* line_starts[low] <= offset < line_starts[high] */
-    while (high > low + 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->line_starts[middle] <= offset)
-            low = middle;
-        else
-            high = middle;
-    }
-    uint32_t start = s->line_starts[low];
-    return (struct place){s->first_line + low, offset - start + 1};
+    uint32_t next = 1; /* the line after the one at the offset */
+    BISECT(next, s->line_count, middle, s->line_starts[middle] <= offset);
+    return (struct place){s->first_line + next - 1, offset - s->line_starts[next - 1] + 1};
 }
 
 struct str source_line(struct source *s, uint32_t line)

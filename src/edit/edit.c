@@ -221,11 +221,10 @@ void edit_strip(struct edit *e, unsigned what) { e->strip |= what; }
  * changed since. */
 static bool parameters_stand_in_entry(struct edit *e)
 {
-    for (int c = 0; c < e->from->computation_count; c++)
-        for (int k = 0; k < e->from->computations[c]->inst_count; k++)
-            if (e->parts[c].marks[k].becomes == BECOMES_PARAMETER &&
-                e->from->computations[c] != e->entry)
-                return false;
+    for (struct inst *i = NULL; (i = module_next(e->from, i)) != NULL;)
+        if (e->parts[i->parent->index].marks[i->index].becomes == BECOMES_PARAMETER &&
+            i->parent != e->entry)
+            return false;
     return true;
 }
 

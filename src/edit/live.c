@@ -185,7 +185,6 @@ void edit_find_live(struct edit *e)
     }
     while (w.depth)
         visit(&w, w.stack[--w.depth]);
-    for (int c = 0; c < e->from->computation_count; c++)
-        for (int k = 0; k < e->from->computations[c]->inst_count; k++)
-            dissolve_fusion(e, e->from->computations[c]->insts[k]);
+    for (struct inst *i = NULL; (i = module_next(e->from, i)) != NULL;)
+        dissolve_fusion(e, i);
 }

@@ -32,18 +32,16 @@ static uint64_t measure(const struct module *m, struct score *score)
     uint64_t hash = hash_bytes(text.data, text.size);
     *score = (struct score){.bytes = (int64_t)text.size};
     buf_free(&text);
-    for (int c = 0; c < m->computation_count; c++)
-        for (int k = 0; k < m->computations[c]->inst_count; k++) {
-            const struct inst *i = m->computations[c]->insts[k];
-            int64_t size;
-            score->weight += weight_of(i);
-            score->calls += inst_callees(i, NULL);
-            if (i->opcode != OP_CONSTANT || !i->literal || !i->literal->data ||
-                !shape_bytes(i->literal->shape, &size))
-                continue;
-            hash = hash * UINT64_C(0x9e3779b97f4a7c15) + hash_bytes(i->literal->data, (size_t)size);
-            score->bytes += size;
-        }
+    for (struct inst *i = NULL; (i = module_next(m, i)) != NULL;) {
+        int64_t size;
+        score->weight += weight_of(i);
+        score->calls += inst_callees(i, NULL);
+        if (i->opcode != OP_CONSTANT || !i->literal || !i->literal->data ||
+            !shape_bytes(i->literal->shape, &size))
+            continue;
+        hash = hash * UINT64_C(0x9e3779b97f4a7c15) + hash_bytes(i->literal->data, (size_t)size);
+        score->bytes += size;
+    }
     return hash;
 }
 
@@ -96,9 +94,8 @@ static void adopt(struct reducer *r, struct module *m, const struct score *score
     r->score = *score;
     arena_free(&r->index);
     map_init(&r->names, &r->index);
-    for (int c = 0; c < m->computation_count; c++)
-        for (int k = 0; k < m->computations[c]->inst_count; k++)
-            map_put(&r->names, m->computations[c]->insts[k]->name, m->computations[c]->insts[k]);
+    for (struct inst *i = NULL; (i = module_next(m, i)) != NULL;)
+        map_put(&r->names, i->name, i);
 }
 
 struct inst *reducer_find(const struct reducer *r, struct str name)

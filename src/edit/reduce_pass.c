@@ -42,13 +42,10 @@ static size_t add_names(struct reducer *r, struct set *s, const struct names *na
 static struct set edge_of(struct reducer *r, struct arena *a, const struct set *s)
 {
     struct set edge = set_new(r, a);
-    for (int c = 0; c < r->now->computation_count; c++) {
-        const struct computation *comp = r->now->computations[c];
-        for (int k = 0; k < comp->inst_count; k++)
-            for (int o = 0; !s->in[c][k] && o < comp->insts[k]->operand_count; o++)
-                *place(&edge, comp->insts[k]->operands[o]) |=
-                    *place(s, comp->insts[k]->operands[o]);
-        *place(&edge, comp->root) |= *place(s, comp->root);
+    for (struct inst *i = NULL; (i = module_next(r->now, i)) != NULL;) {
+        for (int o = 0; !*place(s, i) && o < i->operand_count; o++)
+            *place(&edge, i->operands[o]) |= *place(s, i->operands[o]);
+        *place(&edge, i) |= i == i->parent->root && *place(s, i);
     }
     return edge;
 }
@@ -169,9 +166,8 @@ static size_t shrink_values(struct reducer *r, struct edit *e, struct arena *scr
 {
     struct set edge = edge_of(r, scratch, s);
     size_t count = 0;
-    for (int c = 0; c < r->now->computation_count; c++)
-        for (int k = 0; k < r->now->computations[c]->inst_count; k++)
-            count += edge.in[c][k] && shrink_value(r, e, r->now->computations[c]->insts[k], how);
+    for (struct inst *i = NULL; (i = module_next(r->now, i)) != NULL;)
+        count += *place(&edge, i) && shrink_value(r, e, i, how);
     return count;
 }
 
@@ -197,7 +193,6 @@ static size_t shrink_outputs(struct reducer *r, struct edit *e, struct arena *sc
     const struct inst *root = r->now->entry->root;
     struct inst **kept = ARENA_ARRAY(scratch, struct inst *, root->operand_count);
     int count = 0;
-    (void)how;
     for (int k = 0; k < root->operand_count; k++)
         if (!*place(s, root->operands[k]))
             kept[count++] = root->operands[k];
@@ -233,7 +228,6 @@ static size_t shrink_root(struct reducer *r, struct edit *e, struct arena *scrat
     struct set edge = edge_of(r, scratch, s);
     struct inst **roots = ARENA_ARRAY(scratch, struct inst *, entry->inst_count);
     int count = 0;
-    (void)how;
     for (int k = 0; k < entry->inst_count; k++) {
         struct inst *i = entry->insts[k];
         bool unused = *place(s, i) && i->user_count == 0;
@@ -243,45 +237,39 @@ static size_t shrink_root(struct reducer *r, struct edit *e, struct arena *scrat
     return count > 0 && !edit_root(e, roots, count);
 }
 
-/* Searches for the shortest prefix of the computation that still fails, and drops the rest. */
-bool pass_from_below(struct reducer *r)
+/* Searches for the shortest or longest prefix of the computation for which a candidate fails; the
+ * bounds are numbers of instructions. */
+static bool search_prefix(struct reducer *r, size_t low, size_t high, bool longest,
+                          shrink_fn *shrink, int how)
 {
     struct names names = names_of_entry(r);
-    size_t low = 1, high = names.count;
     bool better = false;
     while (low < high && !r->over) {
-        size_t middle = low + (high - low) / 2;
-        if (try_chunk(r, &names, 0, middle, shrink_root, 0)) {
-            better = true;
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
+        const size_t middle = low + (high - low + longest) / 2;
+        const bool fails = try_chunk(r, &names, 0, middle, shrink, how);
+        better |= fails;
+        if (fails == longest)
+            low = middle + !longest;
+        else
+            high = middle - longest;
     }
     return better;
 }
 
-/* Searches for the longest prefix that can be replaced by known values. */
+/* Drops what follows the shortest prefix that still fails. */
+bool pass_from_below(struct reducer *r)
+{
+    return search_prefix(r, 1, (size_t)r->now->entry->inst_count, false, shrink_root, 0);
+}
+
+/* Replaces the longest prefix possible by known values; unless the search is faithful, unknown or
+ * large ones become parameters. */
 bool pass_from_above(struct reducer *r)
 {
-    struct names names = names_of_entry(r);
-    size_t low = 0, high = names.count - 1;
-    bool better = false;
-    int how = AS_KNOWN;
-    if (!r->how->faithful) { /* unknown or large values become parameters */
-        const struct inst *root = r->now->entry->root;
-        how = known(r, root) && may_be_constant(r, root) ? AS_KNOWN : AS_PARAMETER;
-    }
-    while (low < high && !r->over) {
-        size_t middle = low + (high - low + 1) / 2;
-        if (try_chunk(r, &names, 0, middle, shrink_values, how)) {
-            better = true;
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return better;
+    const struct inst *root = r->now->entry->root;
+    const bool constant = r->how->faithful || (known(r, root) && may_be_constant(r, root));
+    return search_prefix(r, 0, (size_t)r->now->entry->inst_count - 1, true, shrink_values,
+                         constant ? AS_KNOWN : AS_PARAMETER);
 }
 
 bool pass_values(struct reducer *r)
@@ -326,12 +314,8 @@ static size_t shrink_operands(struct reducer *r, struct edit *e, struct arena *s
                               const struct set *s, int how)
 {
     size_t count = 0;
-    (void)scratch;
-    (void)how;
-    for (int c = 0; c < r->now->computation_count; c++)
-        for (int k = 0; k < r->now->computations[c]->inst_count; k++)
-            count += s->in[c][k] &&
-                     shrink_operand(e, r->now->computations[c]->insts[k], r->how->faithful);
+    for (struct inst *i = NULL; (i = module_next(r->now, i)) != NULL;)
+        count += *place(s, i) && shrink_operand(e, i, r->how->faithful);
     return count;
 }
 
@@ -346,13 +330,9 @@ bool pass_operands(struct reducer *r)
 static int callers(const struct module *m, const struct computation *callee)
 {
     int count = 0;
-    for (int c = 0; c < m->computation_count; c++)
-        for (int k = 0; k < m->computations[c]->inst_count; k++) {
-            int first;
-            const struct inst *i = m->computations[c]->insts[k];
-            for (int n = 0; n < inst_callees(i, NULL); n++)
-                count += edit_callee(i, n, &first) == callee;
-        }
+    for (struct inst *i = NULL; (i = module_next(m, i)) != NULL;)
+        for (int first, n = 0; n < inst_callees(i, NULL); n++)
+            count += edit_callee(i, n, &first) == callee;
     return count;
 }
 
@@ -369,24 +349,18 @@ static size_t shrink_inline(struct reducer *r, struct edit *e, struct arena *scr
                             const struct set *s, int how)
 {
     size_t count = 0;
-    (void)scratch;
-    for (int c = 0; c < r->now->computation_count; c++)
-        for (int k = 0; k < r->now->computations[c]->inst_count; k++) {
-            struct inst *i = r->now->computations[c]->insts[k];
-            count += s->in[c][k] && may_inline(r, i, how) && !edit_inline(e, i, how);
-        }
+    for (struct inst *i = NULL; (i = module_next(r->now, i)) != NULL;)
+        count += *place(s, i) && may_inline(r, i, how) && !edit_inline(e, i, how);
     return count;
 }
 
 static int most_branches(const struct module *m)
 {
     int max = 1;
-    for (int c = 0; c < m->computation_count; c++)
-        for (int k = 0; k < m->computations[c]->inst_count; k++) {
-            const struct inst *i = m->computations[c]->insts[k];
-            int count = i->opcode == OP_CONDITIONAL ? inst_callees(i, NULL) : 1;
-            max = count > max ? count : max;
-        }
+    for (struct inst *i = NULL; (i = module_next(m, i)) != NULL;) {
+        int count = i->opcode == OP_CONDITIONAL ? inst_callees(i, NULL) : 1;
+        max = count > max ? count : max;
+    }
     return max;
 }
 

@@ -53,7 +53,8 @@ static void bind(struct eval *ev, const struct body *b, struct bound_body *conte
 
 struct kern_body eval_bind(struct eval *ev, const struct body *b, struct bound_body *context)
 {
-    struct kern_body out = {.combine = b->combine, .lanes = b->lanes, .pick = b->pick};
+    struct kern_body out = {
+        .combine = b->combine, .lanes = b->lanes, .indexed = b->indexed, .pick = b->pick};
     bind(ev, b, context, &out.call, &out.context);
     return out;
 }

@@ -40,7 +40,7 @@ static int changed_result(const struct scalar_code *c, int arg)
 static const struct view *scalar_operand(struct eval *ev, const struct step *s, int k,
                                          struct value *made)
 {
-    const struct scalar_code *c = s->scalar;
+    const struct scalar_code *c = s->as.scalar;
     enum dtype t = eval_view(ev, s, k)->dtype;
     made->buffer = NULL;
     if (!c->args[k].large || !c->args[k].written)
@@ -52,9 +52,9 @@ static const struct view *scalar_operand(struct eval *ev, const struct step *s, 
 /* Sets the address of a result; large arrays are already in place. */
 static bool scalar_result(struct eval *ev, const struct step *s, int r, void **at)
 {
-    const struct scalar_slot *slot = &s->scalar->results[r];
+    const struct scalar_slot *slot = &s->as.scalar->results[r];
     struct value *out = &ev->frame[s->results[r]];
-    int first = slot->large && slot->written ? changed_result(s->scalar, slot->arg) : r;
+    int first = slot->large && slot->written ? changed_result(s->as.scalar, slot->arg) : r;
     if (!slot->large) {
         const struct view *v = eval_result(ev, s, r);
         *at = v ? v->data : NULL;
@@ -85,7 +85,7 @@ static bool run_scalar(struct eval *ev, const struct step *s)
     for (int r = 0; r < s->result_count && ok; r++)
         ok = s->results[r] == NO_VALUE || scalar_result(ev, s, r, &results[r]);
     unsigned errors = ev->ds->errors;
-    if (ok && !eval_is_dry_run(ev) && !scalar_call((void *)(uintptr_t)s->scalar, args, results))
+    if (ok && !eval_is_dry_run(ev) && !scalar_call((void *)(uintptr_t)s->as.scalar, args, results))
         ok = eval_kernel_failed(ev, s, errors);
     for (int k = 0; k < s->operand_count; k++)
         value_drop(ev, &made[k]);
@@ -100,6 +100,9 @@ bool eval_small_step(void *run, const struct scalar_step *t)
     struct arena_mark mark = arena_mark(&ev->scratch);
     struct value *caller = ev->frame;
     int n = s->operand_count, all = n + s->result_count;
+    bool done, called = eval_small_lapack(ev, t, &done);
+    if (done)
+        return called;
     ev->frame = ARENA_ARRAY(&ev->scratch, struct value, all);
     for (int k = 0; k < n; k++) {
         ev->frame[k].buffer = pool_borrow(&ev->pool, t->args[k].data, 0);
@@ -107,7 +110,7 @@ bool eval_small_step(void *run, const struct scalar_step *t)
     }
     bool ok = eval_step(ev, s);
     for (int r = 0; r < s->result_count && ok; r++)
-        ev->kern->copy(NULL, &t->results[r], &ev->frame[n + r].view);
+        EVAL_RUN(ev, copy, NULL, &t->results[r], &ev->frame[n + r].view);
     for (int k = 0; k < all; k++)
         value_drop(ev, &ev->frame[k]);
     ev->frame = caller;
@@ -149,17 +152,12 @@ static bool infinite(struct eval *ev, const struct inst *i, const struct termina
 }
 
 /* Loops with the same body and condition share one scalar code, which names one of them. */
-void eval_report_infinite(void *run, const struct termination *t)
-{
-    struct eval *ev = run;
-    const bool here = ev->peeled && ev->peeled->callees[0]->peeled->termination == t;
-    infinite(ev, here ? ev->peeled->inst : t->loop, t);
-}
+void eval_report_infinite(void *run, const struct termination *t) { infinite(run, t->loop, t); }
 
 /* A callback that replaces values may end any loop. */
 static const struct termination *termination_of(const struct eval *ev, const struct step *s)
 {
-    return eval_is_dry_run(ev) || (ev->trace && ev->trace->replaced) ? NULL : s->termination;
+    return eval_is_dry_run(ev) || (ev->trace && ev->trace->replaced) ? NULL : s->as.termination;
 }
 
 /* Called at the start of an iteration; false with a message when the loop cannot end. */
@@ -235,69 +233,6 @@ static bool test(struct eval *ev, const struct loop *l, bool *go)
     return true;
 }
 
-/* The remaining iterations of a loop, as scalar code. */
-struct peeled {
-    const struct scalar_peeled_loop *plan;
-    int state_count, arg_count;
-    struct value **args; /* the state, then the kept values */
-    const void **addresses;
-    struct value *made; /* the parts of the state that the scalar code returns */
-    void **results;
-};
-
-static bool bind_peeled(struct eval *ev, struct peeled *r)
-{
-    const struct scalar_code *code = r->plan->code;
-    for (int k = 0; k < r->arg_count; k++) {
-        if (!code->args[k].at)
-            continue;
-        if (!value_make_dense(ev, r->args[k], code->args[k].written))
-            return false;
-        r->addresses[k] = r->args[k]->view.data;
-    }
-    for (int k = 0; k < r->state_count; k++) {
-        if (!code->results[k].at || code->results[k].large)
-            continue;
-        const struct view *v = &r->args[k]->view;
-        if (!value_new(ev, &r->made[k], v->dtype, v->rank, v->dims))
-            return false;
-        r->results[k] = r->made[k].view.data;
-    }
-    return true;
-}
-
-static bool run_peeled(struct eval *ev, const struct step *s, const struct loop *l)
-{
-    const struct function *body = l->body;
-    struct arena *a = &ev->scratch;
-    int state = body->param_count, n = state + body->peeled->cached_count;
-    struct peeled r = {.plan = body->peeled,
-                       .state_count = state,
-                       .arg_count = n,
-                       .args = ARENA_ARRAY(a, struct value *, n),
-                       .addresses = ARENA_ARRAY(a, const void *, n),
-                       .made = ARENA_ARRAY(a, struct value, state),
-                       .results = ARENA_ARRAY(a, void *, state)};
-    for (int k = 0; k < n; k++)
-        r.args[k] =
-            k < state ? l->at[k] : &ev->pool.frames[body->index][body->peeled->kept[k - state]];
-    unsigned errors = ev->ds->errors;
-    if (!bind_peeled(ev, &r))
-        return eval_kernel_failed(ev, s, errors);
-    void *code = (void *)(uintptr_t)r.plan->code;
-    ev->peeled = s;
-    const bool done = eval_is_dry_run(ev) || scalar_call(code, r.addresses, r.results);
-    ev->peeled = NULL;
-    if (!done)
-        return eval_kernel_failed(ev, s, errors);
-    for (int k = 0; k < state; k++)
-        if (r.results[k]) {
-            value_drop(ev, l->at[k]);
-            value_move(l->at[k], &r.made[k]);
-        }
-    return true;
-}
-
 static bool run_loop(struct eval *ev, const struct step *s)
 {
     int n = s->operand_count;
@@ -328,12 +263,6 @@ static bool run_loop(struct eval *ev, const struct step *s)
             return eval_limit(ev, s);
         if (!eval_iterate(ev, l.body, l.state))
             return false;
-        if (l.body->peeled && l.body->peeled->condition == l.condition->computation) {
-            eval_not_counted(ev, s);
-            if (!run_peeled(ev, s, &l))
-                return false;
-            break;
-        }
         if (!look_for_cycle(ev, s, &l))
             return false;
     }
@@ -384,7 +313,7 @@ static bool map(struct eval *ev, const struct step *s)
 
 bool eval_control(struct eval *ev, const struct step *s)
 {
-    if (s->scalar)
+    if (step_scalar(s))
         return run_scalar(ev, s);
     switch (s->inst->opcode) {
     case OP_WHILE: return loop(ev, s);

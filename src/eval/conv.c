@@ -36,5 +36,5 @@ bool eval_conv(struct eval *ev, const struct step *s)
     const struct view *in = eval_view(ev, s, 0), *kernel = eval_view(ev, s, 1);
     if (eval_reports_choices(ev))
         dry_run_report_choice(ev, kern_conv_choice(out, in, kernel, &dims), 0);
-    return eval_sum_end(ev, s, &made, ev->kern->conv(ev->workers, out, in, kernel, &dims));
+    return eval_sum_end(ev, s, &made, EVAL_TRY(ev, conv, ev->workers, out, in, kernel, &dims));
 }

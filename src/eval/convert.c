@@ -3,6 +3,8 @@
  */
 #include "eval/eval_priv.h"
 
+#include "kern/nest.h"
+
 /* ---- bitcast: the operand's bytes, in the order of its layout, are read in the order of the
  * result's layout ---- */
 
@@ -32,44 +34,8 @@ static bool bytes_in_order(struct eval *ev, const struct step *s, struct value *
     kern_view_transpose(&turned, eval_view(ev, s, 0), perm);
     if (!value_new(ev, row, shape->dtype, shape->rank, dims))
         return eval_no_memory(ev, s, shape);
-    ev->kern->copy(ev->workers, &row->view, &turned);
+    EVAL_RUN(ev, copy, ev->workers, &row->view, &turned);
     return true;
-}
-
-/* Elements narrower than a byte share a byte, from the low end; the last byte is padded with
- * zeros. */
-struct packing {
-    int64_t per_byte, bytes_each; /* elements per byte, bytes per element; one of them is 1 */
-};
-
-static struct packing packing_of(enum dtype t)
-{
-    const int64_t bits = (int64_t)dtype_bits(t);
-    return bits < 8 ? (struct packing){8 / bits, 1} : (struct packing){1, bits / 8};
-}
-
-static int64_t packed_bytes(enum dtype t, int64_t n)
-{
-    const struct packing p = packing_of(t);
-    return (n / p.per_byte + (n % p.per_byte != 0)) * p.bytes_each;
-}
-
-/* Converts `bytes` to elements, or back: several bytes per element, or several elements per
- * byte. */
-static void recast_bytes(struct eval *ev, struct view *bytes, struct view *elements, bool to_bytes)
-{
-    const struct packing p = packing_of(elements->dtype);
-    struct view *wide = p.per_byte > 1 ? bytes : elements,
-                *narrow = wide == bytes ? elements : bytes;
-    const int64_t ratio = p.per_byte * p.bytes_each, count = view_elements(narrow) / ratio;
-    struct view w, n;
-    view_dense(&w, wide->dtype, 1, &count, wide->data);
-    view_dense(&n, narrow->dtype, ratio > 1 ? 2 : 1, (const int64_t[]){count, ratio}, narrow->data);
-    const bool narrow_is_bytes = narrow == bytes;
-    if (narrow_is_bytes == to_bytes)
-        ev->kern->bitcast_convert(ev->workers, &n, &w);
-    else
-        ev->kern->bitcast_convert(ev->workers, &w, &n);
 }
 
 /* Copies the first `count` elements of a row to another of the same type. */
@@ -78,19 +44,27 @@ static void copy_first(struct eval *ev, const struct view *to, const struct view
 {
     struct view a = *to, b = *from;
     a.dims[0] = b.dims[0] = count;
-    ev->kern->copy(ev->workers, &a, &b);
+    EVAL_RUN(ev, copy, ev->workers, &a, &b);
 }
 
-/* A row of n elements, plus those that pad the last byte, all zero. */
-static bool new_row(struct eval *ev, struct value *v, enum dtype t, int64_t n)
+/* Elements narrower than a byte share a byte, from the low end; the last byte is padded with
+ * zeros. */
+static int64_t packed_bytes(enum dtype t, int64_t n)
 {
-    const struct packing p = packing_of(t);
-    n = packed_bytes(t, n) / p.bytes_each * p.per_byte;
-    if (!value_new(ev, v, t, 1, &n))
-        return false;
-    if (!eval_is_dry_run(ev))
-        memset(v->view.data, 0, (size_t)n * dtype_bytes(t));
-    return true;
+    const int64_t bits = (int64_t)dtype_bits(t);
+    return bits < 8 ? ratio_up(n, 8 / bits) : n * bits / 8;
+}
+
+/* Byte k of a row. */
+static unsigned byte_at(const struct view *row, int64_t k)
+{
+    const int bits = (int)dtype_bits(row->dtype), per_byte = 8 / bits;
+    unsigned byte = 0;
+    if (bits >= 8)
+        return (unsigned char)row->data[k];
+    for (int64_t j = 0, i = k * per_byte; j < per_byte && i < row->dims[0]; j++, i++)
+        byte |= (unsigned)bits_load(row->dtype, row->data + i) << j * bits;
+    return byte;
 }
 
 /* out = the bytes of `row`, both one-dimensional and contiguous; false with a message if `out`
@@ -98,25 +72,27 @@ static bool new_row(struct eval *ev, struct value *v, enum dtype t, int64_t n)
 static bool recast_row(struct eval *ev, const struct step *s, const struct view *row,
                        struct view *out)
 {
-    const int64_t n = view_elements(row), requested = view_elements(out);
-    int64_t have = packed_bytes(row->dtype, n),
-            requested_bytes = packed_bytes(out->dtype, requested);
-    struct value filled = {0}, bytes = {0}, made = {0};
-    if (requested_bytes > have)
-        return EVAL_FAIL(ev, s, BITCAST_TOO_LONG, requested_bytes, have);
-    bool ok = new_row(ev, &filled, row->dtype, n) && value_new(ev, &bytes, DT_U8, 1, &have) &&
-              new_row(ev, &made, out->dtype, requested);
-    if (ok) {
-        copy_first(ev, &filled.view, row, n);
-        recast_bytes(ev, &bytes.view, &filled.view, true);
-        bytes.view.dims[0] = requested_bytes;
-        recast_bytes(ev, &bytes.view, &made.view, false);
-        copy_first(ev, out, &made.view, requested);
+    const enum dtype t = out->dtype;
+    const int bits = (int)dtype_bits(t), per_byte = bits < 8 ? 8 / bits : 1;
+    const int64_t have = packed_bytes(row->dtype, row->dims[0]),
+                  bytes = packed_bytes(t, out->dims[0]);
+    if (bytes > have)
+        return EVAL_FAIL(ev, s, BITCAST_TOO_LONG, bytes, have);
+    if (eval_is_dry_run(ev) || bytes == 0)
+        return true;
+    if (bits >= 8 && t != DT_PRED && dtype_bits(row->dtype) >= 8) {
+        memcpy(out->data, row->data, (size_t)bytes);
+        return true;
     }
-    value_drop(ev, &filled);
-    value_drop(ev, &bytes);
-    value_drop(ev, &made);
-    return ok || eval_no_memory(ev, s, s->shapes[0]);
+    for (int64_t k = 0; k < bytes; k++) {
+        const unsigned byte = byte_at(row, k);
+        if (bits > 8)
+            out->data[k] = (char)byte;
+        for (int64_t j = 0, i = k * per_byte; bits <= 8 && j < per_byte && i < out->dims[0];
+             j++, i++)
+            bits_store(t, out->data + i, byte >> j * bits);
+    }
+    return true;
 }
 
 /* Reads the bytes of `row` as the result, in the memory order of its layout. */
@@ -141,7 +117,7 @@ static bool read_bytes(struct eval *ev, const struct step *s, const struct view 
         ok = recast_row(ev, s, &flat, &ordered_flat);
     kern_view_transpose(&turned, out, perm);
     if (ok)
-        ev->kern->copy(ev->workers, &turned, &ordered.view);
+        EVAL_RUN(ev, copy, ev->workers, &turned, &ordered.view);
     value_drop(ev, &ordered);
     return ok;
 }
@@ -189,17 +165,19 @@ static bool eval_reduce_precision(struct eval *ev, const struct step *s)
     view_copy(&in, x);
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->reduce_precision(ev->workers, out, &in, plan_bits(i, A_EXPONENT_BITS),
-                                   plan_bits(i, A_MANTISSA_BITS));
+        EVAL_RUN(ev, reduce_precision, ev->workers, out, &in, plan_bits(i, A_EXPONENT_BITS),
+                 plan_bits(i, A_MANTISSA_BITS));
     value_drop(ev, &made);
     return out != NULL;
 }
 
 static bool eval_bitcast_convert(struct eval *ev, const struct step *s)
 {
+    if (step_tile(s))
+        return eval_elementwise(ev, s);
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->bitcast_convert(ev->workers, out, eval_view(ev, s, 0));
+        EVAL_RUN(ev, bitcast_convert, ev->workers, out, eval_view(ev, s, 0));
     return out != NULL;
 }
 
@@ -207,7 +185,8 @@ static bool eval_stochastic_convert(struct eval *ev, const struct step *s)
 {
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->stochastic_convert(ev->workers, out, eval_view(ev, s, 0), eval_view(ev, s, 1));
+        EVAL_RUN(ev, stochastic_convert, ev->workers, out, eval_view(ev, s, 0),
+                 eval_view(ev, s, 1));
     return out != NULL;
 }
 

@@ -32,10 +32,17 @@ static bool call_failed(struct eval *ev, const struct step *s, struct str why)
     return EVAL_FAIL(ev, s, CALL_FAILED, STR_ARG(target), STR_ARG(why));
 }
 
+/* jax.debug.print, pure_callback and the like. One that returns nothing is skipped, with a warning
+ * for each instruction. */
 static bool python_callback(struct eval *ev, const struct step *s)
 {
-    return call_failed(
-        ev, s, STR("the target is a callback into the Python process that created the module"));
+    struct str target = inst_str(s->inst, A_CUSTOM_CALL_TARGET);
+    for (int r = 0; r < s->result_count; r++)
+        if (s->results[r] != NO_VALUE)
+            return EVAL_FAIL(ev, s, CALLBACK, STR_ARG(target), STR_ARG(target));
+    if (!diag_was_reported(ev->ds, s->inst->span, MSG_CALLBACK_SKIPPED))
+        eval_where(s, DIAG(ev->ds, s->inst->span, CALLBACK_SKIPPED, STR_ARG(target)), ev);
+    return true;
 }
 
 /* Sorted by name; a name that ends in `*` matches every name with that prefix. */
@@ -175,7 +182,7 @@ static bool call_out(struct outside *o, struct foreign_target target)
     struct foreign_call c = {
         .inst = o->s->inst,
         .participant = eval_self(ev),
-        .budget = &ev->p->budget,
+        .budget = &ev->state->budget,
         .operand_count = o->s->operand_count,
         .result_count = o->s->result_count,
         .operands = o->operands,
@@ -183,7 +190,7 @@ static bool call_out(struct outside *o, struct foreign_target target)
     };
     struct buf why = {0};
     bool ok = f->call(f->context, target, &c, &why);
-    if (!ok && ev->p->budget.hit != LIMIT_NONE)
+    if (!ok && ev->state->budget.hit != LIMIT_NONE)
         eval_limit(ev, o->s);
     else if (!ok)
         call_failed(ev, o->s, buf_view(&why));
@@ -222,7 +229,7 @@ static const struct target *find_target(const struct step *s)
 
 bool eval_custom_in_dry_run(const struct step *s)
 {
-    const struct target *t = s->foreign.entry ? NULL : find_target(s);
+    const struct target *t = s->as.call.foreign.entry ? NULL : find_target(s);
     return t && t->in_dry_run;
 }
 
@@ -230,12 +237,12 @@ bool eval_custom_in_dry_run(const struct step *s)
 bool eval_custom(struct eval *ev, const struct step *s)
 {
     struct str name = inst_str(s->inst, A_CUSTOM_CALL_TARGET);
-    if (s->foreign.entry)
-        return run_outside(ev, s, s->foreign);
+    if (s->as.call.foreign.entry)
+        return run_outside(ev, s, s->as.call.foreign);
     const struct target *t = find_target(s);
+    if (s->as.call.fallback.entry && (!t || t->run == python_callback))
+        return run_outside(ev, s, s->as.call.fallback);
     if (t)
         return t->run(ev, s);
-    if (s->fallback.entry)
-        return run_outside(ev, s, s->fallback);
     return EVAL_FAIL(ev, s, UNKNOWN_TARGET, STR_ARG(name), STR_ARG(name));
 }

@@ -82,7 +82,7 @@ static bool ragged_dot(struct eval *ev, const struct step *s)
     if (!out || !sum_operands(ev, s, out, x, operands))
         return false;
     ragged_dims(s->inst, &dims);
-    bool ok = ev->kern->ragged_dot(ev->workers, out, x[0], x[1], sizes, &dims);
+    bool ok = EVAL_TRY(ev, ragged_dot, ev->workers, out, x[0], x[1], sizes, &dims);
     value_drop(ev, &operands[0]);
     value_drop(ev, &operands[1]);
     value_drop(ev, &counted);
@@ -107,7 +107,7 @@ static bool scaled_dot(struct eval *ev, const struct step *s)
             scale[k] = NULL;
     }
     plan_dot_dims(s->inst, &dims);
-    bool ok = ev->kern->scaled_dot(ev->workers, out, x[0], x[1], scale, &dims);
+    bool ok = EVAL_TRY(ev, scaled_dot, ev->workers, out, x[0], x[1], scale, &dims);
     for (int k = 0; k < 2; k++) {
         value_drop(ev, &operands[k]);
         value_drop(ev, &scales[k]);
@@ -128,7 +128,7 @@ static bool dot(struct eval *ev, const struct step *s)
             ev, kern_dot_choice(out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims), 0);
     return eval_sum_end(
         ev, s, &made,
-        ev->kern->dot(ev->workers, out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims));
+        EVAL_TRY(ev, dot, ev->workers, out, eval_view(ev, s, 0), eval_view(ev, s, 1), &dims));
 }
 
 bool eval_dot(struct eval *ev, const struct step *s)

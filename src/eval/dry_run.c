@@ -1,12 +1,12 @@
 /*
- * dry_run.c: the dry run: unbacked storage, and kernels that do nothing.
+ * dry_run.c: the dry run: unbacked storage, and no kernels.
  *
  * Whether a step makes its results as a view, in place, or in new storage is decided by the code
  * that runs it, from the reference count of an operand's storage and from its layout. In a dry run
  * the same code decides, so the estimate cannot diverge from a real run. Only families that read
  * elements, not just layouts, are replaced here.
  */
-#include "eval/dry_run.h"
+#include "eval/eval_priv.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -15,6 +15,15 @@ enum {
     /* maximum number of steps of a dry run; nested loops and calls can exceed it */
     MAX_STEPS = 1 << 22,
     MAX_ITERATIONS = 4, /* maximum number of iterations of a loop whose layout keeps changing */
+};
+
+struct dry_run {
+    struct memory_estimate *out;
+    struct unbacked unbacked;
+    int buffers;        /* last buffer number */
+    const char *choice; /* kernel variant of the running step */
+    size_t workspace;
+    struct budget budget; /* the state's, restored at the end */
 };
 
 /* ---- one step ---- */
@@ -63,7 +72,7 @@ static bool runs_small_steps(const struct step *s)
     for (int k = 0; k < s->callee_count; k++)
         if (has_steps(s->callees[k]->code))
             return true;
-    return has_steps(s->scalar);
+    return has_steps(step_scalar(s));
 }
 
 /* A step that cannot be run does not end the estimate. */
@@ -75,7 +84,7 @@ static bool run(struct eval *ev, const struct step *s)
     if ((!ok && op_table[s->inst->opcode].family != FAMILY_rng) ||
         s->inst->opcode == OP_CONDITIONAL || loop_may_not_run || runs_small_steps(s))
         ev->dry_run->out->exact = false;
-    return ok || (ev->p->budget.hit == LIMIT_NONE && make_results(ev, s));
+    return ok || (ev->state->budget.hit == LIMIT_NONE && make_results(ev, s));
 }
 
 /* ---- records ---- */
@@ -83,7 +92,7 @@ static bool run(struct eval *ev, const struct step *s)
 static struct step_estimate *noted_step(struct eval *ev, const struct function *f,
                                         const struct step *s)
 {
-    struct arena *keep = &ev->p->arena;
+    struct arena *keep = &ev->state->arena;
     struct step_estimate **steps = &ev->dry_run->out->steps[f->index];
     if (!*steps)
         *steps = ARENA_ARRAY(keep, struct step_estimate, f->step_count);
@@ -139,14 +148,8 @@ static struct held *held_before(struct eval *ev, const struct step *s)
 /* The first operand that was in the storage of this number, or -1. */
 static int operand_in(const struct held *held, int count, int number)
 {
-    int low = 0, high = count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (held[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    int low = 0;
+    BISECT(low, count, middle, held[middle].number < number);
     return low < count && held[low].number == number ? held[low].operand : -1;
 }
 
@@ -437,40 +440,41 @@ static void forget(void *context)
 {
     struct eval *ev = context;
     munmap(ev->dry_run->unbacked.pages, ev->dry_run->unbacked.size);
-    ev->p->memory_estimate = NULL;
-    ev->p->budget = ev->dry_run->budget;
+    ev->state->memory_estimate = NULL;
+    ev->state->budget = ev->dry_run->budget;
 }
 
-const struct memory_estimate *eval_estimate_memory(struct program *p)
+const struct memory_estimate *eval_estimate_memory(struct run_state *s)
 {
-    if (p->memory_estimate)
-        return p->memory_estimate;
+    if (s->memory_estimate)
+        return s->memory_estimate;
+    const struct program *p = s->program;
     struct diags messages;
     struct cleanup forgetting;
-    struct memory_estimate *out = ARENA_NEW(&p->arena, struct memory_estimate);
-    struct dry_run h = {.out = out, .kernels = dry_run_kernels(p->kern), .budget = p->budget};
+    struct memory_estimate *out = ARENA_NEW(&s->arena, struct memory_estimate);
+    struct dry_run h = {.out = out, .budget = s->budget};
     out->exact = !p->dynamic;
-    out->steps = ARENA_ARRAY(&p->arena, struct step_estimate *, p->function_count);
-    p->memory_estimate = out;
+    out->steps = ARENA_ARRAY(&s->arena, struct step_estimate *, p->function_count);
+    s->memory_estimate = out;
     if (!open_pages(&h.unbacked))
         return out;
     diags_init(&messages, NULL);
     struct eval ev = {.ds = &messages,
                       .p = p,
-                      .kern = &h.kernels,
+                      .state = s,
                       .workers = p->options.workers,
                       .dry_run = &h,
                       .reports_steps = true};
     oom_push_cleanup(&forgetting, forget, &ev);
     eval_begin(&ev);
     ev.pool.unbacked = &h.unbacked;
-    ev.pool.reserve = p->reserve; /* large storage is accounted as usual; none is allocated */
-    budget_start(&p->budget, &(struct limits){.steps = MAX_STEPS}, NULL);
+    ev.pool.reserve = s->reserve; /* large storage is accounted as usual; none is allocated */
+    budget_start(&s->budget, &(struct limits){.steps = MAX_STEPS}, NULL);
     out->known = dry_run(&ev, &h);
     eval_end(&ev);
     oom_pop_cleanup(&forgetting);
     diags_free(&messages);
     munmap(h.unbacked.pages, h.unbacked.size);
-    p->budget = h.budget;
+    s->budget = h.budget;
     return out;
 }

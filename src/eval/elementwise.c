@@ -8,7 +8,7 @@
  * not the predicate. */
 static bool is_chooser(const struct step *s, int k)
 {
-    return s->fused ? s->fused_types[k] == DT_PRED : s->inst->opcode == OP_SELECT && k == 0;
+    return step_fused(s) ? s->as.fused.types[k] == DT_PRED : s->inst->opcode == OP_SELECT && k == 0;
 }
 
 /* Storage for result r, which may overlap the operands of the bit set. */
@@ -35,9 +35,9 @@ static bool apply(struct eval *ev, const struct step *s)
         const void *at[KERN_MAX_ARGS];
         for (int k = 0; k < s->operand_count; k++)
             at[k] = args[k].data;
-        s->tile(out->data, at, 1);
+        s->as.tile.run(out->data, at, 1);
     } else {
-        kern_map_tiles(ev->workers, s->tile, out, s->operand_count, args);
+        kern_map_tiles(ev->workers, s->as.tile.run, out, s->operand_count, args);
     }
     return true;
 }
@@ -47,15 +47,16 @@ static bool apply(struct eval *ev, const struct step *s)
 static bool run_fused(struct eval *ev, const struct step *s)
 {
     enum { LINE = 64 };
+    const struct fused_step *fused = &s->as.fused;
     struct view *views = ARENA_ARRAY(&ev->scratch, struct view, s->operand_count);
     for (int k = 0; k < s->operand_count; k++) {
         view_copy(&views[k], eval_view(ev, s, k));
-        if (views[k].dtype != s->fused_types[k])
+        if (views[k].dtype != fused->types[k])
             return eval_unsupported(ev, s);
     }
     struct view *results = ARENA_ARRAY(&ev->scratch, struct view, s->result_count);
     for (int r = 0; r < s->result_count; r++) {
-        struct view *out = find_storage(ev, s, r, s->fused->results[r].over);
+        struct view *out = find_storage(ev, s, r, fused->loop->results[r].over);
         if (!out)
             return false;
         view_copy(&results[r], out);
@@ -63,16 +64,16 @@ static bool run_fused(struct eval *ev, const struct step *s)
     if (eval_is_dry_run(ev))
         return true;
     char *workspace = arena_alloc(
-        &ev->scratch, kern_fused_workspace(s->fused, thread_pool_size(ev->workers)) + LINE);
+        &ev->scratch, kern_fused_workspace(fused->loop, thread_pool_size(ev->workers)) + LINE);
     workspace += (LINE - (uintptr_t)workspace % LINE) % LINE;
-    kern_run_fused(ev->workers, s->fused, results, views, workspace);
+    kern_run_fused(ev->workers, fused->loop, results, views, workspace);
     return true;
 }
 
 bool eval_fused(struct eval *ev, const struct step *s)
 {
-    for (int k = 1; k < s->fused_steps; k++) /* each counts as one step */
-        if (!budget_step(&ev->p->budget))
+    for (int k = 1; k < s->as.fused.count; k++) /* each counts as one step */
+        if (!budget_step(&ev->state->budget))
             return eval_limit(ev, s);
     struct arena_mark mark = arena_mark(&ev->scratch);
     bool ok = run_fused(ev, s);
@@ -82,11 +83,12 @@ bool eval_fused(struct eval *ev, const struct step *s)
 
 bool eval_elementwise(struct eval *ev, const struct step *s)
 {
-    if (!s->tile || s->operand_count > KERN_MAX_ARGS)
+    const struct tile_step *tile = step_tile(s);
+    if (!tile || s->operand_count > KERN_MAX_ARGS)
         return eval_unsupported(ev, s);
-    bool fits = s->tile_result == s->shapes[0]->dtype;
+    bool fits = tile->result == s->shapes[0]->dtype;
     for (int k = 0; k < s->operand_count && fits; k++)
-        fits = is_chooser(s, k) || eval_view(ev, s, k)->dtype == s->tile_type;
+        fits = is_chooser(s, k) || eval_view(ev, s, k)->dtype == tile->type;
     return fits ? apply(ev, s) : eval_unsupported(ev, s);
 }
 

@@ -25,7 +25,7 @@ bool eval_limit(struct eval *ev, const struct step *s)
 {
     const struct limits *l = &ev->p->options.limits;
     char seconds[32];
-    switch (ev->p->budget.hit) {
+    switch (ev->state->budget.hit) {
     case LIMIT_MEMORY: return EVAL_FAIL(ev, s, LIMIT_MEMORY, l->memory);
     case LIMIT_TIME:
         num_format_g(seconds, sizeof seconds, l->seconds, 6);
@@ -42,8 +42,8 @@ bool eval_no_memory(struct eval *ev, const struct step *s, const struct shape *s
 {
     int64_t bytes = 0;
     if (ev->pool.over)
-        ev->p->budget.hit = LIMIT_MEMORY;
-    if (ev->p->budget.hit != LIMIT_NONE)
+        ev->state->budget.hit = LIMIT_MEMORY;
+    if (ev->state->budget.hit != LIMIT_NONE)
         return eval_limit(ev, s);
     shape_bytes(shape, &bytes);
     struct str size = arena_printf(&ev->ds->arena, "%" PRId64, bytes);
@@ -57,7 +57,7 @@ bool eval_kernel_failed(struct eval *ev, const struct step *s, unsigned errors_b
 
 /* ---- arguments and results of the run ---- */
 
-/* Large storage that a program keeps between runs. */
+/* Large storage that is kept between runs. */
 static const size_t IDLE_BETWEEN_RUNS = (size_t)1 << 30;
 
 /* The type of the first leaf that cannot hold values (a token, say); DT_INVALID if there is
@@ -172,7 +172,7 @@ static bool take_result(struct eval *ev, struct value *v, struct literal *l, str
     struct value copy;
     if (!value_new(ev, &copy, l->shape->dtype, l->shape->rank, l->shape->dims))
         return false;
-    ev->kern->copy(ev->workers, &copy.view, &v->view);
+    EVAL_RUN(ev, copy, ev->workers, &copy.view, &v->view);
     l->data = pool_steal(&ev->pool, copy.buffer);
     return true;
 }
@@ -235,9 +235,9 @@ enum { MIN_SCRATCH = 96 << 10, MAX_SCRATCH = 4 << 20 };
 
 static void take_scratch(struct eval *ev)
 {
-    ev->scratch = ev->p->scratch;
-    ev->scratch.generation = ev->p->arena.generation;
-    arena_init(&ev->p->scratch);
+    ev->scratch = ev->state->scratch;
+    ev->scratch.generation = ev->state->arena.generation;
+    arena_init(&ev->state->scratch);
     arena_reserve(&ev->scratch, MIN_SCRATCH);
     ev->start = arena_mark(&ev->scratch);
 }
@@ -250,38 +250,64 @@ static void leave_scratch(struct eval *ev)
         arena_free(&ev->scratch);
         arena_reserve(&ev->scratch, used);
     }
-    ev->p->scratch = ev->scratch;
+    ev->state->scratch = ev->scratch;
 }
 
 /* ---- runs ---- */
 
+struct run_state *run_state_new(const struct program *p)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct run_state *s = ARENA_NEW(&arena, struct run_state);
+    s->arena = arena;
+    s->program = p;
+    s->reserve = reserve_new();
+    s->transforms.generation = arena.generation;
+    s->rng = ARENA_DUP(&s->arena, p->rng, p->rng_count);
+    arena_init(&s->scratch);
+    return s;
+}
+
+void run_state_free(struct run_state *s)
+{
+    if (!s)
+        return;
+    if (s->pool)
+        pool_free(s->pool);
+    kern_fft_plans_free(&s->transforms);
+    reserve_release(s->reserve);
+    arena_free(&s->scratch);
+    struct arena arena = s->arena; /* the state itself lives in this arena */
+    arena_free(&arena);
+}
+
 /* A dry run has a pool of its own. */
 static void take_pool(struct eval *ev)
 {
-    struct program *p = ev->p;
-    if (p->pool && !eval_is_dry_run(ev)) {
-        ev->pool = *p->pool;
+    const struct program *p = ev->p;
+    struct run_state *s = ev->state;
+    if (s->pool && !eval_is_dry_run(ev)) {
+        ev->pool = *s->pool;
         return;
     }
-    pool_init(&ev->pool);
-    ev->pool.headers.generation = p->arena.generation; /* they are freed with the program */
+    ev->pool.headers.generation = s->arena.generation; /* they are freed with the state */
     ev->pool.frames = ARENA_ARRAY(&ev->pool.headers, struct value *, p->function_count);
+    ev->pool.calls = ARENA_ARRAY(&ev->pool.headers, struct lapack_call *, p->call_count + 1);
 }
 
 static void leave_pool(struct eval *ev)
 {
-    struct program *p = ev->p;
-    if (!p->pool && !eval_is_dry_run(ev)) {
-        p->pool = ARENA_NEW(&p->arena, struct pool);
-        p->pool_free = pool_free;
-    }
-    if (!p->pool || eval_is_dry_run(ev)) {
-        p->kept.there &= eval_is_dry_run(ev);
+    const struct program *p = ev->p;
+    struct run_state *s = ev->state;
+    if (eval_is_dry_run(ev)) {
         pool_free(&ev->pool);
         return;
     }
+    if (!s->pool)
+        s->pool = ARENA_NEW(&s->arena, struct pool);
     const struct function *entry = p->entry;
-    const int kept = p->kept.there ? entry->run_cached_count : 0;
+    const int kept = s->kept.there ? entry->run_cached_count : 0;
     struct buffer **held = ARENA_ARRAY(&ev->scratch, struct buffer *, kept);
     for (int k = 0; k < kept; k++) {
         held[k] = ev->pool.frames[entry->index][entry->run_cached[k]].buffer;
@@ -295,35 +321,39 @@ static void leave_pool(struct eval *ev)
     for (int k = 0; k < kept; k++)
         ev->pool.frames[entry->index][entry->run_cached[k]].buffer = held[k];
     pool_settle(&ev->pool);
-    *p->pool = ev->pool;
+    *s->pool = ev->pool;
 }
 
-/* Out-of-memory cleanup: restores the program to its state before the first run. */
+/* Out-of-memory cleanup: restores the state before the first run. */
 static void abandon(void *context)
 {
     struct eval *ev = context;
-    struct program *p = ev->p;
     eval_trace_end(ev);
     pool_free(&ev->pool);
     arena_free(&ev->scratch);
     arena_free(&ev->posts);
     if (!eval_is_dry_run(ev)) {
-        p->pool = NULL;
-        p->kept.there = false;
+        ev->state->pool = NULL;
+        ev->state->kept.there = false;
     }
-    p->run = NULL;
+    *ev->p->scalar_run = (struct scalar_run){0};
 }
 
 void eval_begin(struct eval *ev)
 {
     const struct program *p = ev->p;
-    take_pool(ev);
-    oom_push_cleanup(&ev->abandoning, abandon, ev);
-    take_scratch(ev);
+    pool_init(&ev->pool);
+    arena_init(&ev->scratch);
     arena_init(&ev->posts);
+    oom_push_cleanup(&ev->abandoning, abandon, ev);
+    *p->scalar_run =
+        (struct scalar_run){&ev->state->budget, ev, eval_small_step, eval_report_infinite};
+    take_pool(ev);
+    take_scratch(ev);
     ev->constants = ARENA_ARRAY(&ev->scratch, struct value, p->constant_count);
     ev->done = ARENA_ARRAY(&ev->scratch, uint8_t, p->function_count);
-    ev->done[p->entry->index] = p->kept.there && !eval_is_dry_run(ev) ? HOIST_RUN : HOIST_NOT;
+    ev->done[p->entry->index] =
+        ev->state->kept.there && !eval_is_dry_run(ev) ? HOIST_RUN : HOIST_NOT;
     for (int k = 0; k < p->constant_count; k++) {
         view_copy(&ev->constants[k].view, &p->constants[k]);
         ev->constants[k].buffer = pool_borrow(&ev->pool, p->constants[k].data, 0);
@@ -335,6 +365,7 @@ void eval_end(struct eval *ev)
     leave_pool(ev);
     leave_scratch(ev);
     oom_pop_cleanup(&ev->abandoning);
+    *ev->p->scalar_run = (struct scalar_run){0};
     arena_free(&ev->posts);
 }
 
@@ -345,44 +376,42 @@ static bool check_needs(struct eval *ev)
     const uint64_t limit = ev->p->options.limits.memory;
     if (!limit || ev->p->dynamic)
         return true;
-    const struct memory_estimate *f = eval_estimate_memory(ev->p);
+    const struct memory_estimate *f = eval_estimate_memory(ev->state);
     if (!f->known || f->peak <= limit)
         return true;
     struct span span = f->at ? f->at->inst->span : ev->p->entry->computation->name_span;
     struct diag *d = DIAG(ev->ds, span, PLAN_MEMORY, f->peak, limit);
-    ev->p->budget.hit = LIMIT_MEMORY;
+    ev->state->budget.hit = LIMIT_MEMORY;
     return f->at ? eval_where(f->at, d, ev) : false;
 }
 
-struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
-                             size_t count, const struct exchange *exchange, struct arena *a)
+struct literal *eval_program(struct diags *ds, struct run_state *s,
+                             const struct literal *const *args, size_t count,
+                             const struct exchange *exchange, struct arena *a)
 {
+    const struct program *p = s->program;
     struct eval ev = {.ds = ds,
                       .p = p,
-                      .kern = p->kern,
+                      .state = s,
                       .workers = p->options.workers,
                       .exchange = exchange,
-                      .reports_steps = p->step_callbacks != NULL};
+                      .reports_steps = s->step_callbacks != NULL};
     struct trace trace;
-    budget_start(&p->budget, &p->options.limits, exchange ? exchange->stop : NULL);
-    p->mark.at = NULL;
-    p->budget.interrupt = p->options.interrupt;
+    budget_start(&s->budget, &p->options.limits, exchange ? exchange->stop : NULL);
+    s->mark.at = NULL;
+    s->budget.interrupt = p->options.interrupt;
     if (!check_params(&ev, args, count) || !check_needs(&ev))
         return NULL;
     eval_begin(&ev);
     ev.pool.limit =
         p->options.limits.memory < SIZE_MAX ? (size_t)p->options.limits.memory : SIZE_MAX;
-    ev.pool.reserve = p->reserve;
-    p->run = &ev;
-    p->run_step = eval_small_step;
-    p->report_infinite = eval_report_infinite;
+    ev.pool.reserve = s->reserve;
     eval_trace_begin(&ev, &trace);
     struct literal *result = run_entry(&ev, args, a);
     eval_trace_end(&ev);
-    p->peak = ev.pool.peak;
+    s->peak = ev.pool.peak;
     eval_end(&ev);
-    p->run = NULL;
-    if (p->reserve)
-        reserve_trim(p->reserve, IDLE_BETWEEN_RUNS);
+    if (s->reserve)
+        reserve_trim(s->reserve, IDLE_BETWEEN_RUNS);
     return result;
 }

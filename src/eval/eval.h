@@ -7,12 +7,63 @@
 #include "eval/exchange.h"
 #include "plan/plan.h"
 
+/* Callbacks at the beginning and end of every step of a run, nested steps included. (struct
+ * trace_callbacks receives instructions and their values.) */
+struct step_callbacks {
+    void *context;
+    void (*begin)(void *context, const struct function *f, const struct step *s);
+    void (*end)(void *context, const struct function *f, const struct step *s);
+};
+
+struct trace_callbacks;
+struct memory_estimate;
+struct pool;
+
+/* What the steps of the first run leave behind besides their kept results. */
+struct kept {
+    bool there;     /* the first run has finished */
+    uint64_t steps; /* budget that they consumed; charged to every run */
+    size_t peak;    /* peak of live bytes while they ran */
+};
+
+/* Position of the current run, read by other threads and signal handlers. */
+struct run_mark {
+    _Atomic(const struct step *) at; /* step of the entry computation; NULL: before the first */
+    _Atomic int64_t iteration;       /* iteration of that step, if it is a loop; -1: not counted */
+};
+
+/* What runs of a program write: of one participant, for one run at a time. */
+struct run_state {
+    struct arena arena; /* of this struct and what belongs to it */
+    const struct program *program;
+    struct budget budget; /* of the current run */
+    /* for runs; empty between them. Kept, since allocating it takes longer than a short run */
+    struct arena scratch;
+    struct reserve *reserve;          /* large storage, kept between runs */
+    struct kern_fft_plans transforms; /* plans of Fourier transforms, kept between runs */
+    struct pool *pool;                /* small storage, likewise; NULL before the first run */
+    struct rng_state *rng;            /* by number, of steps: persists between runs */
+    const struct step_callbacks *step_callbacks; /* of the runs; or NULL */
+    const struct trace_callbacks
+        *trace_callbacks; /* of the runs, for programs planned with `traced`; or NULL */
+    struct memory_estimate *memory_estimate; /* NULL: not computed */
+    struct kept kept;                        /* set by the first run, for later ones */
+    struct run_mark mark;
+    size_t peak; /* peak of live bytes in the last run */
+};
+
+/* A state for runs of the program, which must outlive it. The caller frees it with
+ * run_state_free(). */
+struct run_state *run_state_new(const struct program *p);
+void run_state_free(struct run_state *s); /* NULL is allowed */
+
 /* Runs the entry computation on `args`, one literal per parameter (count: their number).
  * `exchange`: other participants and the host; may be NULL if none. The result is
  * allocated in `a`; the caller frees its storage with literal_free_data(). NULL with diagnostics,
  * or without any when the exchange reports the reason. */
-struct literal *eval_program(struct diags *ds, struct program *p, const struct literal *const *args,
-                             size_t count, const struct exchange *exchange, struct arena *a);
+struct literal *eval_program(struct diags *ds, struct run_state *s,
+                             const struct literal *const *args, size_t count,
+                             const struct exchange *exchange, struct arena *a);
 
 /* Whether a value of shape `given` may be passed as `expected`: each dimension has the expected
  * size, or at most that if it is dynamic. */
@@ -94,10 +145,10 @@ struct memory_estimate {
 };
 
 /* Estimates the memory of a run by a dry run: executes the program with unbacked storage and
- * kernels that do nothing, so that every decision about storage is made by the code of a real run.
+ * without kernels, so that every decision about storage is made by the code of a real run.
  * A loop is repeated until the layout of its state recurs; all branches of a conditional are
  * executed. The estimate thus is an upper bound. Dynamic sizes count as their bounds. Computed
- * once; the result belongs to the program. */
-const struct memory_estimate *eval_estimate_memory(struct program *p);
+ * once; the result belongs to the state. */
+const struct memory_estimate *eval_estimate_memory(struct run_state *s);
 
 #endif

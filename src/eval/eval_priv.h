@@ -8,7 +8,7 @@
  *   body.c        computations as callbacks of kernels
  *   sizes.c       dimensions smaller than their bounds
  *   size_rules.c  result sizes of each operation family
- *   dry_run.c, dry_run_kernels.c   dry run: memory estimate
+ *   dry_run.c     dry run: memory estimate
  *   trace.c       runs with a callback for every instruction
  *
  * and one file for each family of operations. To collective belong permute.c (between pairs),
@@ -55,6 +55,7 @@ struct pool {
     struct unbacked *unbacked;         /* in a dry run: unbacked storage; else NULL */
     /* by function, made when it first runs; between runs they hold only run_cached values */
     struct value **frames;
+    struct lapack_call **calls; /* by number of a custom call: parsed; NULL: not yet */
 };
 
 /* An array value. The dims of the view are the actual sizes, not the bounds. */
@@ -78,7 +79,7 @@ void *pool_take_unbacked(struct unbacked *p, size_t size);
 
 void pool_init(struct pool *p);
 void pool_free(struct pool *p);
-/* Called after a run: storage becomes idle, except what the program keeps, and excess idle storage
+/* Called after a run: storage becomes idle, except what is kept, and excess idle storage
  * is freed. */
 void pool_settle(struct pool *p);
 /* A buffer with one reference; NULL when out of memory. */
@@ -96,8 +97,8 @@ void view_copy(struct view *to, const struct view *from);
 
 struct eval {
     struct diags *ds;
-    struct program *p;
-    const struct kernels *kern;  /* of the program */
+    const struct program *p;
+    struct run_state *state;
     struct thread_pool *workers; /* of the program; may be NULL */
     struct pool pool;
     const struct exchange *exchange; /* other participants and the host; or NULL */
@@ -112,16 +113,17 @@ struct eval {
     struct posted *posted;     /* recvs without their recv-done yet, oldest first */
     struct arena posts;        /* allocates them */
     struct dry_run *dry_run;   /* NULL: not a dry run */
-    bool reports_steps;        /* steps are reported, to p->step_callbacks or to the dry run */
+    bool reports_steps;        /* steps are reported, to state->step_callbacks or to the dry run */
     struct cleanup abandoning; /* out-of-memory cleanup of the run */
     struct trace *trace;       /* callback for each instruction and its value; or NULL */
-    const struct step
-        *peeled; /* the loop whose scalar code after the peeled iteration runs; or NULL */
 };
 
-/* In a dry run, storage has no elements: code that reads or writes them other than by a kernel of
- * the table must be skipped. */
+/* In a dry run, storage has no elements: code that reads or writes them must be skipped. */
 static inline bool eval_is_dry_run(const struct eval *ev) { return ev->dry_run != NULL; }
+/* Call a kernel of the program's table, except in a dry run; the result of EVAL_TRY is false if it
+ * fails. Kernels with a body are called without them: the dry run calls the body (dry_run_body). */
+#define EVAL_RUN(ev, name, ...) (eval_is_dry_run(ev) ? (void)0 : (ev)->p->kern->name(__VA_ARGS__))
+#define EVAL_TRY(ev, name, ...) (eval_is_dry_run(ev) || (ev)->p->kern->name(__VA_ARGS__))
 
 typedef bool eval_family_fn(struct eval *ev, const struct step *s);
 #define X(name, flags) eval_family_fn eval_##name;
@@ -152,8 +154,8 @@ static inline bool eval_trip(struct eval *ev, int64_t number)
 {
     uint64_t max = ev->p->options.limits.trip;
     if (max && !eval_is_dry_run(ev) && (uint64_t)number >= max)
-        ev->p->budget.hit = LIMIT_TRIP;
-    return ev->p->budget.hit == LIMIT_NONE && budget_step(&ev->p->budget);
+        ev->state->budget.hit = LIMIT_TRIP;
+    return ev->state->budget.hit == LIMIT_NONE && budget_step(&ev->state->budget);
 }
 /* Called after a kernel failed: reports out of memory unless a body that the kernel called has
  * reported an error. */
@@ -239,22 +241,16 @@ static inline void eval_at_step(struct eval *ev, const struct function *f, const
 {
     if (f != ev->p->entry)
         return;
-    atomic_store_explicit(&ev->p->mark.iteration, -1, memory_order_relaxed);
-    atomic_store_explicit(&ev->p->mark.at, s, memory_order_relaxed);
+    atomic_store_explicit(&ev->state->mark.iteration, -1, memory_order_relaxed);
+    atomic_store_explicit(&ev->state->mark.at, s, memory_order_relaxed);
 }
 /* Records that the running loop S is in this iteration; -1: between iterations. */
 static inline void eval_in_iteration(struct eval *ev, const struct step *s, int64_t iteration)
 {
-    if (iteration >= 0 && atomic_load_explicit(&ev->p->mark.at, memory_order_relaxed) == s)
-        atomic_store_explicit(&ev->p->mark.iteration, iteration, memory_order_relaxed);
+    if (iteration >= 0 && atomic_load_explicit(&ev->state->mark.at, memory_order_relaxed) == s)
+        atomic_store_explicit(&ev->state->mark.iteration, iteration, memory_order_relaxed);
     if (ev->trace)
         ev->trace->within[ev->trace->depth - 1].iteration = iteration;
-}
-/* Records that iterations of the loop S are not counted from now on. */
-static inline void eval_not_counted(struct eval *ev, const struct step *s)
-{
-    if (atomic_load_explicit(&ev->p->mark.at, memory_order_relaxed) == s)
-        atomic_store_explicit(&ev->p->mark.iteration, -1, memory_order_relaxed);
 }
 bool eval_rename(struct eval *ev, const struct step *s); /* runs a step that is an alias */
 
@@ -307,6 +303,9 @@ bool eval_onnx_loop(struct eval *ev, const struct step *s);
 /* ---- lapack.c, fft.c: custom calls that JAX makes ---- */
 
 bool eval_lapack(struct eval *ev, const struct step *s);
+/* Runs a call that has been parsed on arrays of scalar code; *done: it has been, and writes all its
+ * results. */
+bool eval_small_lapack(struct eval *ev, const struct scalar_step *t, bool *done);
 bool eval_fft_call(struct eval *ev, const struct step *s);
 
 /* ---- dynamic.c: custom calls ---- */

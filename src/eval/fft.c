@@ -11,7 +11,7 @@ static bool run(struct eval *ev, const struct view *out, const struct view *x, e
         const char *choice = kern_fft_choice(ev->workers, out, x, type, count, &workspace);
         dry_run_report_choice(ev, choice, workspace);
     }
-    return ev->kern->fft(ev->workers, &ev->p->transforms, out, x, type, count);
+    return EVAL_TRY(ev, fft, ev->workers, &ev->state->transforms, out, x, type, count);
 }
 
 /* The dimensions of v with the lengths in place of the last ones; `half`: of half a spectrum.
@@ -33,7 +33,7 @@ static void fit(struct eval *ev, const struct view *out, const struct view *x)
     struct kern_pad_dim dims[VIEW_MAX_RANK] = {{0}};
     for (int d = 0; d < x->rank; d++)
         dims[d].high = out->dims[d] - x->dims[d];
-    ev->kern->pad(ev->workers, out, x, &zero, dims);
+    EVAL_RUN(ev, pad, ev->workers, out, x, &zero, dims);
 }
 
 /* The verifier compares the lengths of real transforms alone with the dimensions. Otherwise, as in

@@ -235,8 +235,8 @@ bool eval_fft_call(struct eval *ev, const struct step *s)
         return fail(ev, s, why);
     const int64_t *lengths = whole(&c) + c.x->rank - c.axes.count;
     struct view *out = eval_result(ev, s, 0);
-    if (out && !ev->kern->fft(ev->workers, &ev->p->transforms, out, c.x,
-                              types[c.type][c.forward != 0], (int)c.axes.count))
+    if (out && !EVAL_TRY(ev, fft, ev->workers, &ev->state->transforms, out, c.x,
+                         types[c.type][c.forward != 0], (int)c.axes.count))
         return eval_no_memory(ev, s, s->shapes[0]);
     if (out)
         scale_result(ev->workers, &c, out, lengths);

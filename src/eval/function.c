@@ -71,7 +71,8 @@ bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const i
 
 static bool is_left_out(struct eval *ev, const struct step *s)
 {
-    if (s->foreign.entry || s->fallback.entry)
+    const struct call_step *call = step_call(s);
+    if (call && (call->foreign.entry || call->fallback.entry))
         return true;
     for (int k = 0; k < s->operand_count; k++)
         if (s->operands[k] != NO_VALUE && eval_operand(ev, s, k)->absent)
@@ -99,7 +100,7 @@ static bool is_own_failure(const struct eval *ev, const struct diags *messages)
     for (const struct diag *d = messages->first; d; d = d->next)
         if (d->msg == MSG_OUT_OF_MEMORY)
             return false;
-    return messages->errors > 0 && ev->p->budget.hit == LIMIT_NONE;
+    return messages->errors > 0 && ev->state->budget.hit == LIMIT_NONE;
 }
 
 /* Runs a dead step. If it fails, its results are absent and the run continues, except at a limit of
@@ -128,7 +129,7 @@ bool value_make_dense(struct eval *ev, struct value *v, bool change)
         return true;
     if (!value_new(ev, &copy, v->view.dtype, v->view.rank, v->view.dims))
         return false;
-    ev->kern->copy(ev->workers, &copy.view, &v->view);
+    EVAL_RUN(ev, copy, ev->workers, &copy.view, &v->view);
     value_drop(ev, v);
     value_move(v, &copy);
     return true;
@@ -146,7 +147,7 @@ static struct value *frame_of(struct eval *ev, const struct function *f)
 
 static bool run_step(struct eval *ev, const struct step *s)
 {
-    eval_family_fn *run = s->fused ? eval_fused : families[op_table[s->inst->opcode].family];
+    eval_family_fn *run = step_fused(s) ? eval_fused : families[op_table[s->inst->opcode].family];
     return ev->p->dynamic && !eval_is_dry_run(ev) ? eval_sized(ev, s, run) : run(ev, s);
 }
 
@@ -159,7 +160,7 @@ bool eval_step(struct eval *ev, const struct step *s)
 
 static bool reported_step(struct eval *ev, const struct function *f, const struct step *s)
 {
-    const struct step_callbacks *w = ev->p->step_callbacks;
+    const struct step_callbacks *w = ev->state->step_callbacks;
     if (eval_is_dry_run(ev))
         return dry_run_step(ev, f, s);
     w->begin(w->context, f, s);
@@ -177,7 +178,7 @@ static int first_step(const struct eval *ev, const struct function *f)
 
 bool eval_next_step(struct eval *ev, const struct function *f, const struct step *s)
 {
-    if (!budget_inst(&ev->p->budget))
+    if (!budget_inst(&ev->state->budget))
         return eval_limit(ev, s);
     return ev->reports_steps ? reported_step(ev, f, s) : eval_step(ev, s);
 }
@@ -213,8 +214,8 @@ static void forget_functions(struct eval *ev)
  * number of steps to the budget. */
 static bool run_kept_steps(struct eval *ev, const struct function *f)
 {
-    struct kept *kept = &ev->p->kept;
-    struct budget *b = &ev->p->budget;
+    struct kept *kept = &ev->state->kept;
+    struct budget *b = &ev->state->budget;
     if (first_step(ev, f) > 0) {
         budget_charge(b, kept->steps);
         if (ev->pool.peak < kept->peak)

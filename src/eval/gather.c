@@ -74,7 +74,7 @@ static bool run_gather(struct eval *ev, const struct step *s)
     }
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->gather(ev->workers, out, eval_view(ev, s, 0), index_views(ev, s, 1, &d), &d);
+        EVAL_RUN(ev, gather, ev->workers, out, eval_view(ev, s, 0), index_views(ev, s, 1, &d), &d);
     return out != NULL;
 }
 
@@ -103,7 +103,9 @@ static bool run_scatter(struct eval *ev, const struct step *s)
     }
     unsigned errors = ev->ds->errors;
     const struct view *indices = index_views(ev, s, n, &dims);
-    bool ok = ev->kern->scatter(ev->workers, n, out, indices, updates, &dims, &body);
+    bool ok = eval_is_dry_run(ev)
+                  ? dry_run_body(&body)
+                  : ev->p->kern->scatter(ev->workers, n, out, indices, updates, &dims, &body);
     for (int k = 0; k < n; k++)
         value_drop(ev, &made[k]);
     return ok || eval_kernel_failed(ev, s, errors);

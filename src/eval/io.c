@@ -97,7 +97,7 @@ static const struct shape *data_of(const struct inst *i)
  * been reported yet. */
 static bool host_failed(struct eval *ev, const struct step *s)
 {
-    return ev->p->budget.hit == LIMIT_NONE ? false : eval_limit(ev, s);
+    return ev->state->budget.hit == LIMIT_NONE ? false : eval_limit(ev, s);
 }
 
 /* Makes the next item of the host the first results. */
@@ -112,7 +112,7 @@ static bool from_host(struct eval *ev, const struct step *s)
         return clear_from(ev, s, 0); /* nothing is read for an empty tuple */
     enum feed came =
         ev->exchange ? ev->exchange->infeed(ev->exchange->context, &ev->scratch, &l) : FEED_EMPTY;
-    if (came == FEED_EMPTY && ev->p->budget.hit == LIMIT_NONE)
+    if (came == FEED_EMPTY && ev->state->budget.hit == LIMIT_NONE)
         return EVAL_FAIL(ev, s, FEED_EMPTY, op);
     if (came != FEED_ITEM)
         return host_failed(ev, s);

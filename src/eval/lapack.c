@@ -10,21 +10,15 @@ static const struct routine {
     const char *name, *types, *arrays, *options, *limits;
 } routines[] = {
 #define ROUTINE(name, types, arrays, options, limits) {name, types, arrays, options, limits},
-#define FORM(...)
 #include "eval/lapack.def"
-#undef ROUTINE
-#undef FORM
 };
 
 static const struct call_form {
     const char *target, *types, *routine, *operands, *results, *attributes;
 } forms[] = {
-#define ROUTINE(...)
 #define FORM(target, types, routine, operands, results, attributes)                                \
     {target, types, routine, operands, results, attributes},
 #include "eval/lapack.def"
-#undef ROUTINE
-#undef FORM
 };
 
 enum { NOWHERE = -1, UNKNOWN = -1 };
@@ -41,13 +35,14 @@ struct option {
     int64_t value;
 };
 
-struct call {
+struct lapack_call {
     struct eval *ev;
     const struct step *s;
     struct str target;
     char letter;       /* type letter of the element type */
     enum dtype narrow; /* the element type, where the letter is h */
     const struct call_form *form;
+    const struct kern_lapack_routine *routine;
     int role_count, option_count;
     struct role roles[KERN_LAPACK_ARRAYS];
     struct option options[KERN_LAPACK_OPTIONS];
@@ -82,7 +77,7 @@ static struct str divide_at(struct str *word, char sign)
     return behind;
 }
 
-static struct role *find_role(struct call *c, struct str name)
+static struct role *find_role(struct lapack_call *c, struct str name)
 {
     for (int k = 0; k < c->role_count; k++)
         if (str_eq(c->roles[k].name, name))
@@ -90,7 +85,7 @@ static struct role *find_role(struct call *c, struct str name)
     return NULL;
 }
 
-static struct option *find_option(struct call *c, struct str name)
+static struct option *find_option(struct lapack_call *c, struct str name)
 {
     for (int k = 0; k < c->option_count; k++)
         if (str_eq(c->options[k].name, name))
@@ -98,7 +93,7 @@ static struct option *find_option(struct call *c, struct str name)
     return NULL;
 }
 
-static void read_routine(struct call *c, const struct routine *r)
+static void read_routine(struct lapack_call *c, const struct routine *r)
 {
     struct str rest = str_of(r->arrays), word;
     while (next_word(&rest, &word)) {
@@ -118,7 +113,7 @@ static void read_routine(struct call *c, const struct routine *r)
 /* ---- selection of the form ---- */
 
 /* The type letter of a target without one in its name; `types`: the valid letters. */
-static char letter_of_operand(struct call *c, const char *types)
+static char letter_of_operand(struct lapack_call *c, const char *types)
 {
     char letter = 's';
     if (c->s->operand_count == 0 || c->s->operands[0] == NO_VALUE)
@@ -135,7 +130,7 @@ static char letter_of_operand(struct call *c, const char *types)
     return strchr(types, letter) ? letter : 's';
 }
 
-static bool is_target(struct call *c, const struct call_form *f, char *letter)
+static bool is_target(struct lapack_call *c, const struct call_form *f, char *letter)
 {
     *letter = '\0';
     if (strlen(f->target) != c->target.len)
@@ -162,7 +157,7 @@ static int count_words(const char *words, bool *more)
     return n;
 }
 
-static bool find_form(struct call *c)
+static bool find_form(struct lapack_call *c)
 {
     const struct step *s = c->s;
     int operands = 0, results = 0;
@@ -184,7 +179,7 @@ static bool find_form(struct call *c)
     return true;
 }
 
-static const struct routine *find_routine(const struct call *c)
+static const struct routine *find_routine(const struct lapack_call *c)
 {
     const struct routine *r = routines;
     while (strcmp(r->name, c->form->routine) != 0 || !strchr(r->types, c->letter))
@@ -194,19 +189,19 @@ static const struct routine *find_routine(const struct call *c)
 
 /* ---- arrays and their sizes ---- */
 
-static int64_t letter_of(struct call *c, const char *option)
+static int64_t letter_of(struct lapack_call *c, const char *option)
 {
     return find_option(c, str_of(option))->value;
 }
 
-static int64_t vectors(struct call *c, int64_t all)
+static int64_t vectors(struct lapack_call *c, int64_t all)
 {
     int64_t mode = letter_of(c, "mode"),
             few = c->sizes['m'] < c->sizes['n'] ? c->sizes['m'] : c->sizes['n'];
     return mode == 'A' ? all : mode == 'S' ? few : UNKNOWN;
 }
 
-static int64_t size_named(struct call *c, char letter)
+static int64_t size_named(struct lapack_call *c, char letter)
 {
     int64_t m = c->sizes['m'], n = c->sizes['n'];
     switch (letter) {
@@ -219,7 +214,7 @@ static int64_t size_named(struct call *c, char letter)
     }
 }
 
-static enum dtype type_of(const struct call *c, char type)
+static enum dtype type_of(const struct lapack_call *c, char type)
 {
     bool wide = c->letter == 'd' || c->letter == 'z',
          complex = c->letter == 'c' || c->letter == 'z';
@@ -233,7 +228,7 @@ static enum dtype type_of(const struct call *c, char type)
 }
 
 /* `f32[2,4,?]` */
-static struct str expected_shape(struct call *c, const struct role *r)
+static struct str expected_shape(struct lapack_call *c, const struct role *r)
 {
     struct buf b = {0};
     const char *comma = "";
@@ -256,7 +251,8 @@ static struct str expected_shape(struct call *c, const struct role *r)
 
 /* Free dimensions are set by the first array that has them; with `all`, the others are checked
  * against the options too. */
-static bool dims_fit(struct call *c, const struct role *r, int rank, const int64_t *dims, bool all)
+static bool dims_fit(struct lapack_call *c, const struct role *r, int rank, const int64_t *dims,
+                     bool all)
 {
     int own = (int)r->dims.len, batch = rank - own;
     if (batch < 0 || (r->shared && batch > 0))
@@ -281,7 +277,7 @@ static bool dims_fit(struct call *c, const struct role *r, int rank, const int64
     return true;
 }
 
-static bool array_fits(struct call *c, const struct role *r, bool result, bool all)
+static bool array_fits(struct lapack_call *c, const struct role *r, bool result, bool all)
 {
     struct arena *a = &c->ev->scratch;
     int leaf = result ? r->result : r->operand;
@@ -297,7 +293,7 @@ static bool array_fits(struct call *c, const struct role *r, bool result, bool a
                      leaf, STR_ARG(shape_text(a, found)), STR_ARG(expected_shape(c, r)));
 }
 
-static bool arrays_fit(struct call *c, bool all)
+static bool arrays_fit(struct lapack_call *c, bool all)
 {
     for (int turn = 0; turn < 2; turn++)
         for (int k = 0; k < c->role_count; k++) {
@@ -308,7 +304,7 @@ static bool arrays_fit(struct call *c, bool all)
     return true;
 }
 
-static void place_arrays(struct call *c)
+static void place_arrays(struct lapack_call *c)
 {
     for (int turn = 0; turn < 2; turn++) {
         struct str rest = str_of(turn ? c->form->results : c->form->operands), word;
@@ -320,7 +316,7 @@ static void place_arrays(struct call *c)
     }
 }
 
-static bool within_limits(struct call *c, const struct routine *r)
+static bool within_limits(struct lapack_call *c, const struct routine *r)
 {
     for (const char *letter = "mnpr"; *letter; letter++)
         if (c->sizes[(unsigned char)*letter] > INT32_MAX)
@@ -339,7 +335,8 @@ static bool within_limits(struct call *c, const struct routine *r)
 
 /* ---- options and sizes that are given as numbers ---- */
 
-static bool wrong_value(struct call *c, struct str name, struct str found, struct str expected)
+static bool wrong_value(struct lapack_call *c, struct str name, struct str found,
+                        struct str expected)
 {
     return EVAL_FAIL(c->ev, c->s, CALL_VALUE, STR_ARG(c->target), STR_ARG(name), STR_ARG(found),
                      STR_ARG(expected));
@@ -355,7 +352,7 @@ static struct str letters_text(struct arena *a, struct str letters)
 }
 
 /* Sets an option from its value; `where` is for the message. */
-static bool set_option(struct call *c, struct option *o, struct str map, int64_t v,
+static bool set_option(struct lapack_call *c, struct option *o, struct str map, int64_t v,
                        struct str where)
 {
     struct arena *a = &c->ev->scratch;
@@ -376,13 +373,13 @@ static bool set_option(struct call *c, struct option *o, struct str map, int64_t
     return true;
 }
 
-static bool batch_is(const struct call *c, int64_t v)
+static bool batch_is(const struct lapack_call *c, int64_t v)
 {
     int64_t n;
     return dims_product(1, c->batch_rank, c->batch, &n) && n == v;
 }
 
-static bool read_number(struct call *c, int k, struct str word)
+static bool read_number(struct lapack_call *c, int k, struct str word)
 {
     struct arena *a = &c->ev->scratch;
     struct str where = arena_printf(a, "operand %d", k), map = divide_at(&word, '@');
@@ -401,7 +398,7 @@ static bool read_number(struct call *c, int k, struct str word)
            wrong_value(c, where, found, arena_printf(a, "%" PRId64 ", as in the shapes", size));
 }
 
-static bool read_numbers(struct call *c)
+static bool read_numbers(struct lapack_call *c)
 {
     struct str rest = str_of(c->form->operands), word;
     for (int k = 0; next_word(&rest, &word); k++)
@@ -411,7 +408,7 @@ static bool read_numbers(struct call *c)
 }
 
 /* Letters may be given as numbers, 76, or as text, "L". */
-static bool set_attribute(struct call *c, struct option *o, struct str map,
+static bool set_attribute(struct lapack_call *c, struct option *o, struct str map,
                           const struct dict_value *v, struct str name)
 {
     struct arena *a = &c->ev->scratch;
@@ -432,7 +429,7 @@ static struct str attribute_name(struct str *word, struct str *map)
     return name.len ? name : *word;
 }
 
-static bool is_attribute(const struct call *c, struct str name)
+static bool is_attribute(const struct lapack_call *c, struct str name)
 {
     struct str rest = str_of(c->form->attributes), word, map;
     while (next_word(&rest, &word))
@@ -441,7 +438,7 @@ static bool is_attribute(const struct call *c, struct str name)
     return false;
 }
 
-static bool read_attributes(struct call *c)
+static bool read_attributes(struct lapack_call *c)
 {
     const struct inst *i = c->s->inst;
     struct dict_value config;
@@ -469,67 +466,112 @@ static bool read_attributes(struct call *c)
 
 /* ---- the call ---- */
 
-static bool run(struct call *c, const struct routine *r)
+static bool role_of_result(const struct lapack_call *c, int result)
 {
-    struct eval *ev = c->ev;
-    const struct step *s = c->s;
-    struct kern_lapack k = {.workers = ev->workers,
-                            .routine = r->name,
+    for (int k = 0; k < c->role_count; k++)
+        if (c->roles[k].result == result)
+            return true;
+    return false;
+}
+
+/* Runs the routine on the arrays of its roles. */
+static bool run(struct lapack_call *c, const struct view *const *in, const struct view *const *out)
+{
+    struct kern_lapack k = {.workers = c->ev->workers,
+                            .routine = c->routine,
                             .type = type_of(c, 'T'),
-                            .plain = ev->p->options.plain,
+                            .plain = c->ev->p->options.plain,
                             .count = c->role_count,
                             .info = -1,
                             .batch_rank = c->batch_rank,
                             .batch = c->batch};
-    bool is_array[2 * KERN_LAPACK_ARRAYS] = {0};
     for (int n = 0; n < c->role_count; n++) {
         const struct role *role = &c->roles[n];
-        struct kern_lapack_array *a = &k.arrays[n];
-        *a = (struct kern_lapack_array){.rank = (int)role->dims.len, .shared = role->shared};
-        if (role->operand != NOWHERE)
-            a->in = eval_view(ev, s, role->operand);
-        if (role->result != NOWHERE && !(a->out = eval_result(ev, s, role->result)))
-            return false;
-        if (role->result != NOWHERE)
-            is_array[role->result] = true;
+        k.arrays[n] = (struct kern_lapack_array){in[n], out[n], (int)role->dims.len, role->shared};
         if (str_is(role->name, "info"))
             k.info = n;
     }
     for (int n = 0; n < c->option_count; n++)
         k.options[n] = c->options[n].value;
-    for (int n = 0; n < s->result_count; n++) /* workspace: not read, but it must have a value */
-        if ((n >= (int)COUNT_OF(is_array) || !is_array[n]) && s->results[n] != NO_VALUE &&
-            !eval_clear(ev, s, n))
-            return false;
     switch (kern_lapack(&k)) {
     case KERN_LAPACK_DONE: return true;
-    case KERN_LAPACK_NO_MEMORY: return eval_no_memory(ev, s, s->shapes[0]);
+    case KERN_LAPACK_NO_MEMORY: return eval_no_memory(c->ev, c->s, c->s->shapes[0]);
     default:
-        return EVAL_FAIL(ev, s, UNSUPPORTED, arena_str(&ev->scratch, c->target).ptr,
+        return EVAL_FAIL(c->ev, c->s, UNSUPPORTED, arena_str(&c->ev->scratch, c->target).ptr,
                          "a machine without OpenBLAS");
     }
 }
 
-static bool lapack(struct eval *ev, const struct step *s)
+static bool run_step(struct lapack_call *c)
 {
-    struct call c = {
-        .ev = ev, .s = s, .target = inst_str(s->inst, A_CUSTOM_CALL_TARGET), .batch_rank = UNKNOWN};
-    for (size_t k = 0; k < COUNT_OF(c.sizes); k++)
-        c.sizes[k] = UNKNOWN;
-    if (!find_form(&c))
+    const struct step *s = c->s;
+    const struct view *in[KERN_LAPACK_ARRAYS] = {NULL}, *out[KERN_LAPACK_ARRAYS] = {NULL};
+    for (int r = 0; r < s->result_count; r++) /* workspace is not read, but must have a value */
+        if (!role_of_result(c, r) && s->results[r] != NO_VALUE && !eval_clear(c->ev, s, r))
+            return false;
+    for (int n = 0; n < c->role_count; n++) {
+        const struct role *role = &c->roles[n];
+        if (role->operand != NOWHERE)
+            in[n] = eval_view(c->ev, s, role->operand);
+        if (role->result != NOWHERE && !(out[n] = eval_result(c->ev, s, role->result)))
+            return false;
+    }
+    return run(c, in, out);
+}
+
+static bool parse(struct lapack_call *c)
+{
+    for (size_t k = 0; k < COUNT_OF(c->sizes); k++)
+        c->sizes[k] = UNKNOWN;
+    if (!find_form(c))
         return false;
-    const struct routine *r = find_routine(&c);
-    read_routine(&c, r);
-    place_arrays(&c);
-    return arrays_fit(&c, false) && (c.form->attributes ? read_attributes(&c) : read_numbers(&c)) &&
-           arrays_fit(&c, true) && within_limits(&c, r) && run(&c, r);
+    const struct routine *r = find_routine(c);
+    c->routine = kern_find_lapack(r->name);
+    read_routine(c, r);
+    place_arrays(c);
+    return arrays_fit(c, false) && (c->form->attributes ? read_attributes(c) : read_numbers(c)) &&
+           arrays_fit(c, true) && within_limits(c, r);
+}
+
+/* Whether the call depends on neither sizes nor values of its operands. */
+static bool is_fixed(const struct lapack_call *c)
+{
+    return c->form->attributes && !c->ev->p->dynamic && c->s->as.call.number > 0;
 }
 
 /* spec: CustomCall */
 bool eval_lapack(struct eval *ev, const struct step *s)
 {
     struct arena_mark mark = arena_mark(&ev->scratch);
-    bool ok = lapack(ev, s);
+    struct lapack_call *c = ev->pool.calls[s->as.call.number];
+    bool ok = c != NULL;
+    if (!c) {
+        struct str target = inst_str(s->inst, A_CUSTOM_CALL_TARGET);
+        c = ARENA_NEW(&ev->scratch, struct lapack_call);
+        *c = (struct lapack_call){.ev = ev, .s = s, .target = target, .batch_rank = UNKNOWN};
+        ok = parse(c);
+        if (ok && is_fixed(c))
+            ev->pool.calls[s->as.call.number] = ARENA_DUP(&ev->pool.headers, c, 1);
+    }
+    c->ev = ev;
+    ok = ok && run_step(c);
     arena_release(&ev->scratch, mark);
     return ok;
+}
+
+bool eval_small_lapack(struct eval *ev, const struct scalar_step *t, bool *done)
+{
+    struct lapack_call *c = ev->pool.calls[t->step->as.call.number];
+    const struct view *in[KERN_LAPACK_ARRAYS] = {NULL}, *out[KERN_LAPACK_ARRAYS] = {NULL};
+    *done = c != NULL;
+    for (int r = 0; r < t->step->result_count && *done; r++)
+        *done = role_of_result(c, r);
+    if (!*done)
+        return false;
+    c->ev = ev;
+    for (int n = 0; n < c->role_count; n++) {
+        in[n] = c->roles[n].operand == NOWHERE ? NULL : &t->args[c->roles[n].operand];
+        out[n] = c->roles[n].result == NOWHERE ? NULL : &t->results[c->roles[n].result];
+    }
+    return run(c, in, out);
 }

@@ -6,8 +6,8 @@
 static bool cholesky(struct eval *ev, const struct step *s)
 {
     struct view *out = eval_result(ev, s, 0);
-    return out && (ev->kern->cholesky(ev->workers, out, eval_view(ev, s, 0),
-                                      inst_bool(s->inst, A_LOWER)) ||
+    return out && (EVAL_TRY(ev, cholesky, ev->workers, out, eval_view(ev, s, 0),
+                            inst_bool(s->inst, A_LOWER)) ||
                    eval_no_memory(ev, s, s->shapes[0]));
 }
 
@@ -26,7 +26,7 @@ static bool triangular_solve(struct eval *ev, const struct step *s)
     if (!dtype_is_float(a->dtype) && !dtype_is_complex(a->dtype))
         return eval_unsupported(ev, s);
     struct view *out = eval_result(ev, s, 0);
-    return out && (ev->kern->triangular_solve(ev->workers, out, a, b, &how) ||
+    return out && (EVAL_TRY(ev, triangular_solve, ev->workers, out, a, b, &how) ||
                    eval_no_memory(ev, s, s->shapes[0]));
 }
 

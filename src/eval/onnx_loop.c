@@ -169,7 +169,7 @@ static bool append(struct eval *ev, const struct step *s, struct onnx_run *l, in
     } else {
         struct view row;
         view_dense(&row, x->view.dtype, x->view.rank, x->view.dims, at);
-        ev->kern->copy(ev->workers, &row, &x->view);
+        EVAL_RUN(ev, copy, ev->workers, &row, &x->view);
     }
     value_drop(ev, x);
     return true;
@@ -351,8 +351,8 @@ bool eval_onnx_loop(struct eval *ev, const struct step *s)
 {
     struct arena_mark mark = arena_mark(&ev->scratch);
     struct onnx_run l = {.body = s->callees[0]};
-    l.has_count = s->loop->has_count;
-    l.has_condition = s->loop->has_condition;
+    l.has_count = s->as.call.loop->has_count;
+    l.has_condition = s->as.call.loop->has_condition;
     l.carried = l.body->param_count - 2;
     l.scanned = l.body->result_count - 1 - l.carried;
     bool ok = begin(ev, s, &l) && (l.body->code ? run_scalar(ev, s, &l) : run(ev, s, &l)) &&

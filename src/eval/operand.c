@@ -28,7 +28,7 @@ bool eval_convert_to(struct eval *ev, const struct step *s, const struct view *o
                      const struct view *x)
 {
     if (out->dtype == x->dtype) {
-        ev->kern->copy(ev->workers, out, x);
+        EVAL_RUN(ev, copy, ev->workers, out, x);
         return true;
     }
     kern_tile_fn *fn = kern_find_convert(out->dtype, x->dtype);

@@ -90,43 +90,27 @@ static int offsets_of(const struct slices_in_place *p, const struct view *buffer
     return first + (b * p->slices + (int)n) * buffer->rank;
 }
 
-static bool send_slices(struct eval *ev, const struct step *s, const struct slices_in_place *p,
-                        const struct partners *w)
+/* Sends the slices of the operand, or receives those of the result. */
+static bool exchange_slices(struct eval *ev, const struct step *s, const struct slices_in_place *p,
+                            const struct partners *w, bool sends)
 {
-    for (int64_t n = 0; n < w->target_count; n++)
+    const struct tag tag = eval_tag(s->inst, true);
+    for (int64_t n = 0; n < (sends ? w->target_count : w->source_count); n++)
         for (int b = 0; b < p->buffers; b++) {
-            const struct view *whole = eval_view(ev, s, s->starts[0] + b);
+            const struct view *whole =
+                sends ? eval_view(ev, s, s->starts[0] + b) : &ev->frame[s->results[b]].view;
             struct view slice;
             struct value made;
             if (!window_at(ev, s, whole, slice_size(p, b, n),
-                           offsets_of(p, whole, s->starts[2], b, n), &slice))
+                           offsets_of(p, whole, s->starts[sends ? 2 : 3], b, n), &slice))
                 return false;
             if (!value_new(ev, &made, slice.dtype, slice.rank, slice.dims))
                 return eval_no_memory(ev, s, s->inst->shape);
-            kern_copy(ev->workers, &made.view, &slice);
-            bool ok = eval_send_data(ev, s, eval_tag(s->inst, true), &made.view, w->targets[n]);
-            value_drop(ev, &made);
-            if (!ok)
-                return false;
-        }
-    return true;
-}
-
-static bool take_slices(struct eval *ev, const struct step *s, const struct slices_in_place *p,
-                        const struct partners *w)
-{
-    for (int64_t n = 0; n < w->source_count; n++)
-        for (int b = 0; b < p->buffers; b++) {
-            const struct view *whole = &ev->frame[s->results[b]].view;
-            struct view slice;
-            struct value made;
-            if (!window_at(ev, s, whole, slice_size(p, b, n),
-                           offsets_of(p, whole, s->starts[3], b, n), &slice))
-                return false;
-            if (!value_new(ev, &made, slice.dtype, slice.rank, slice.dims))
-                return eval_no_memory(ev, s, s->inst->shape);
-            bool ok = eval_receive_data(ev, s, eval_tag(s->inst, true), &made.view, w->sources[n]);
-            if (ok)
+            if (sends)
+                kern_copy(ev->workers, &made.view, &slice);
+            bool ok = sends ? eval_send_data(ev, s, tag, &made.view, w->targets[n])
+                            : eval_receive_data(ev, s, tag, &made.view, w->sources[n]);
+            if (ok && !sends)
                 kern_copy(ev->workers, &slice, &made.view);
             value_drop(ev, &made);
             if (!ok)
@@ -154,7 +138,7 @@ static bool permute_in_place(struct eval *ev, const struct step *s, struct ints_
     for (int b = 0; b < p.buffers; b++)
         if (!eval_update(ev, s, b, s->starts[1] + b))
             return false;
-    return send_slices(ev, s, &p, w) && take_slices(ev, s, &p, w);
+    return exchange_slices(ev, s, &p, w, true) && exchange_slices(ev, s, &p, w, false);
 }
 
 bool eval_permute(struct eval *ev, const struct step *s)

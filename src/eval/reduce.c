@@ -61,8 +61,10 @@ static bool run_reduce(struct eval *ev, const struct step *s)
         dry_run_report_choice(ev, kern_reduce_choice(n, out, x, s->bodies->args, reduced, &body),
                               0);
     unsigned errors = ev->ds->errors;
+    if (out && eval_is_dry_run(ev))
+        return dry_run_body(&body);
     return out &&
-           (ev->kern->reduce(ev->workers, n, out, x, init, s->bodies->args, reduced, &body) ||
+           (ev->p->kern->reduce(ev->workers, n, out, x, init, s->bodies->args, reduced, &body) ||
             eval_kernel_failed(ev, s, errors));
 }
 
@@ -99,7 +101,7 @@ static void view_piece(struct eval *ev, struct view *whole, const struct view *p
     view_copy(&x, piece);
     for (int d = 0; d < piece->rank; d++)
         x.dims[d] = out.dims[d];
-    ev->kern->copy(ev->workers, &out, &x);
+    EVAL_RUN(ev, copy, ev->workers, &out, &x);
 }
 
 static bool scan_step(struct eval *ev, const struct step *s, const struct scan *c, int64_t t)

@@ -25,8 +25,8 @@ static bool bits(struct eval *ev, const struct step *s)
     if (dtype_is_complex(out->dtype))
         return EVAL_FAIL(ev, s, NOT_DEFINED, op_spelling(OP_RNG_BIT_GENERATOR),
                          dtype_spelling(out->dtype));
-    ev->kern->rng_bits(ev->workers, out, three_fry ? KERN_THREE_FRY : KERN_PHILOX, in, (int)words,
-                       next);
+    EVAL_RUN(ev, rng_bits, ev->workers, out, three_fry ? KERN_THREE_FRY : KERN_PHILOX, in,
+             (int)words, next);
     if (s->result_count == 1)
         return true;
     out = eval_result(ev, s, 0);
@@ -45,8 +45,8 @@ static bool numbers(struct eval *ev, const struct step *s)
         return eval_unsupported(ev, s);
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->rng_numbers(out, eval_view(ev, s, 0)->data, eval_view(ev, s, 1)->data, normal,
-                              s->rng_state);
+        EVAL_RUN(ev, rng_numbers, out, eval_view(ev, s, 0)->data, eval_view(ev, s, 1)->data, normal,
+                 ev->state->rng[s->as.rng].words);
     return out != NULL;
 }
 
@@ -55,10 +55,11 @@ static bool state(struct eval *ev, const struct step *s)
     struct view *out = eval_result(ev, s, 0);
     if (!out || out->dtype != DT_U64 || view_elements(out) != 2)
         return out && eval_unsupported(ev, s);
-    memcpy(out->data, s->rng_state, 2 * sizeof *s->rng_state);
+    struct rng_state *rng = &ev->state->rng[s->as.rng];
+    memcpy(out->data, rng->words, sizeof rng->words);
     uint64_t delta = (uint64_t)inst_int(s->inst, A_DELTA, 0);
-    s->rng_state[0] += delta;
-    s->rng_state[1] += s->rng_state[0] < delta;
+    rng->words[0] += delta;
+    rng->words[1] += rng->words[0] < delta;
     return true;
 }
 

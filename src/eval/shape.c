@@ -44,7 +44,7 @@ bool eval_reshape(struct eval *ev, const struct step *s)
     if (!out)
         return false;
     view_dense(&whole, x->dtype, x->rank, x->dims, out->data);
-    ev->kern->copy(ev->workers, &whole, x);
+    EVAL_RUN(ev, copy, ev->workers, &whole, x);
     return true;
 }
 
@@ -87,12 +87,12 @@ static bool rearrange(struct eval *ev, const struct step *s)
             start[d] = inst_attr(i, A_SLICE)->v.slices.dims[d].start;
             stride[d] = inst_attr(i, A_SLICE)->v.slices.dims[d].stride;
         }
-        ev->kern->slice(out, x, start, stride);
+        EVAL_RUN(ev, slice, out, x, start, stride);
         break;
-    case OP_RESHAPE: ev->kern->reshape(out, x); break;
-    case OP_BROADCAST: ev->kern->broadcast(out, x, dims.at); break;
-    case OP_TRANSPOSE: ev->kern->transpose(out, x, dims.at); break;
-    default: ev->kern->reverse(out, x, dims.at, (int)dims.count); break;
+    case OP_RESHAPE: EVAL_RUN(ev, reshape, out, x); break;
+    case OP_BROADCAST: EVAL_RUN(ev, broadcast, out, x, dims.at); break;
+    case OP_TRANSPOSE: EVAL_RUN(ev, transpose, out, x, dims.at); break;
+    default: EVAL_RUN(ev, reverse, out, x, dims.at, (int)dims.count); break;
     }
     return true;
 }
@@ -127,7 +127,7 @@ static bool eval_pad(struct eval *ev, const struct step *s)
     struct view *out = value ? eval_result(ev, s, 0) : NULL;
     if (!out)
         return false;
-    ev->kern->pad(ev->workers, out, x, value->data, dims);
+    EVAL_RUN(ev, pad, ev->workers, out, x, value->data, dims);
     value_drop(ev, &x_made);
     value_drop(ev, &value_made);
     return true;
@@ -143,7 +143,7 @@ static bool iota_as_view(struct eval *ev, const struct step *s, int64_t dimensio
     if (!value_new(ev, v, shape->dtype, 1, &dims[dimension]))
         return eval_no_memory(ev, s, shape);
     view_copy(&line, &v->view);
-    ev->kern->iota(ev->workers, &line, 0);
+    EVAL_RUN(ev, iota, ev->workers, &line, 0);
     kern_view_broadcast(&v->view, &line, shape->rank, dims, &dimension);
     return true;
 }
@@ -151,17 +151,17 @@ static bool iota_as_view(struct eval *ev, const struct step *s, int64_t dimensio
 static bool eval_iota(struct eval *ev, const struct step *s)
 {
     const int rank = s->shapes[0]->rank; /* of an empty array, the row may still be a long one */
-    if (!ev->kern->reshape && rank > 1 && dims_elements(rank, eval_dims(ev, s, 0)) > 0)
+    if (!ev->p->kern->reshape && rank > 1 && dims_elements(rank, eval_dims(ev, s, 0)) > 0)
         return iota_as_view(ev, s, inst_int(s->inst, A_IOTA_DIMENSION, 0));
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        ev->kern->iota(ev->workers, out, (int)inst_int(s->inst, A_IOTA_DIMENSION, 0));
+        EVAL_RUN(ev, iota, ev->workers, out, (int)inst_int(s->inst, A_IOTA_DIMENSION, 0));
     return out != NULL;
 }
 
 bool eval_shape(struct eval *ev, const struct step *s)
 {
-    bool plain = ev->kern->reshape != NULL;
+    bool plain = ev->p->kern->reshape != NULL;
     switch (s->inst->opcode) {
     case OP_SLICE: return plain ? rearrange(ev, s) : eval_slice(ev, s);
     case OP_RESHAPE: return plain ? rearrange(ev, s) : eval_reshape(ev, s);

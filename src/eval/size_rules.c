@@ -107,7 +107,6 @@ static void repeat_single(const struct step *s, struct sizes *z)
 
 static bool elementwise(struct eval *ev, const struct step *s, struct sizes *z)
 {
-    (void)ev;
     int rank = s->shapes[0]->rank, last = -1;
     if (s->operand_count == 2 && z->operands[0].view.rank == z->operands[1].view.rank)
         repeat_single(s, z);
@@ -226,7 +225,6 @@ static bool reshape(struct eval *ev, const struct step *s, struct sizes *z)
 
 static bool broadcast(struct eval *ev, const struct step *s, struct sizes *z)
 {
-    (void)ev;
     struct ints dimensions = inst_ints(s->inst, A_DIMENSIONS);
     for (int64_t k = 0; k < dimensions.count; k++) { /* a dimension listed twice is a diagonal */
         int64_t d = dimensions.at[k];
@@ -237,7 +235,6 @@ static bool broadcast(struct eval *ev, const struct step *s, struct sizes *z)
 
 static bool transpose(struct eval *ev, const struct step *s, struct sizes *z)
 {
-    (void)ev;
     struct ints permutation = inst_ints(s->inst, A_DIMENSIONS);
     for (int64_t d = 0; d < permutation.count; d++)
         set(s, z, 0, d, dims_of(z, 0)[permutation.at[d]]);
@@ -259,7 +256,6 @@ static bool slice(struct eval *ev, const struct step *s, struct sizes *z)
 
 static bool concatenate(struct eval *ev, const struct step *s, struct sizes *z)
 {
-    (void)ev;
     int64_t dimension = inst_ints(s->inst, A_DIMENSIONS).at[0], sum = 0;
     for (int turn = 0; turn < 2; turn++)
         for (int k = 1; k < s->operand_count; k++)
@@ -275,7 +271,6 @@ static bool concatenate(struct eval *ev, const struct step *s, struct sizes *z)
 
 static bool pad(struct eval *ev, const struct step *s, struct sizes *z)
 {
-    (void)ev;
     const struct padding padding = inst_attr(s->inst, A_PADDING)->v.padding;
     for (int d = 0; d < padding.rank; d++) {
         int64_t n = dims_of(z, 0)[d], inner = n > 0 ? n + (n - 1) * padding.dims[d].interior : 0;
@@ -346,10 +341,7 @@ static void batch_sizes(const struct kern_gather_dims *d, struct sizes *z, int i
 
 static bool is_offset(const struct kern_gather_dims *d, int64_t dimension)
 {
-    for (int k = 0; k < d->offset_count; k++)
-        if (d->offset_dims[k] == dimension)
-            return true;
-    return false;
+    return i64_in(d->offset_dims, d->offset_count, dimension);
 }
 
 static bool gather(struct eval *ev, const struct step *s, struct sizes *z)
@@ -405,25 +397,19 @@ static bool gather_or_scatter(struct eval *ev, const struct step *s, struct size
 
 static bool reduce(struct eval *ev, const struct step *s, struct sizes *z)
 {
-    (void)ev;
     int n = s->operand_count / 2;
     struct ints reduced = inst_ints(s->inst, A_DIMENSIONS);
     cut_together(z, 0, n);
     for (int r = 0; r < n; r++)
-        for (int d = 0, to = 0; d < z->operands[0].view.rank; d++) {
-            bool gone = false;
-            for (int64_t k = 0; k < reduced.count; k++)
-                gone |= reduced.at[k] == d;
-            if (!gone)
+        for (int d = 0, to = 0; d < z->operands[0].view.rank; d++)
+            if (!i64_in(reduced.at, reduced.count, d))
                 set(s, z, r, to++, dims_of(z, 0)[d]);
-        }
     return true;
 }
 
 /* The inputs are cut to the same size along the dimension that is scanned. */
 static bool scan(struct eval *ev, const struct step *s, struct sizes *z)
 {
-    (void)ev;
     int64_t dimension = inst_ints(s->inst, A_DIMENSIONS).at[0];
     int carries = (int)inst_int(s->inst, A_NUM_CARRIES, 0);
     for (int turn = 0; turn < 2; turn++)
@@ -450,7 +436,6 @@ static int64_t windows(int64_t n, const struct kern_window_dim *w)
 
 static bool window(struct eval *ev, const struct step *s, struct sizes *z)
 {
-    (void)ev;
     struct kern_window_dim w[VIEW_MAX_RANK];
     bool scatters = s->inst->opcode == OP_SELECT_AND_SCATTER;
     int n = scatters ? 1 : s->operand_count / 2;
@@ -468,7 +453,6 @@ static bool window(struct eval *ev, const struct step *s, struct sizes *z)
 
 static bool topk(struct eval *ev, const struct step *s, struct sizes *z)
 {
-    (void)ev;
     for (int r = 0; r < s->result_count; r++)
         if (s->shapes[r]->rank == z->operands[0].view.rank)
             as_large(s, z, r, 0); /* `set` keeps the last dimension within k */
@@ -487,14 +471,6 @@ static bool sort(struct eval *ev, const struct step *s, struct sizes *z)
 
 /* ---- products ---- */
 
-static bool is_one_of(const int64_t *list, int count, int64_t d)
-{
-    for (int k = 0; k < count; k++)
-        if (list[k] == d)
-            return true;
-    return false;
-}
-
 static bool dot(struct eval *ev, const struct step *s, struct sizes *z)
 {
     struct kern_dot_dims d;
@@ -512,8 +488,7 @@ static bool dot(struct eval *ev, const struct step *s, struct sizes *z)
         const int64_t *batch = side ? d.rhs_batch : d.lhs_batch;
         const int64_t *contracting = side ? d.rhs_contracting : d.lhs_contracting;
         for (int k = 0; k < z->operands[side].view.rank; k++)
-            if (!is_one_of(batch, d.batch_count, k) &&
-                !is_one_of(contracting, d.contracting_count, k))
+            if (!i64_in(batch, d.batch_count, k) && !i64_in(contracting, d.contracting_count, k))
                 set(s, z, 0, to++, dims_of(z, side)[k]);
     }
     return true;
@@ -550,7 +525,6 @@ static bool conv(struct eval *ev, const struct step *s, struct sizes *z)
 
 static bool linalg(struct eval *ev, const struct step *s, struct sizes *z)
 {
-    (void)ev;
     int rank = z->operands[0].view.rank, m = rank - 2, n = rank - 1;
     bool solve = s->operand_count > 1;
     /* the dimension of b that is contracted with the matrix */

@@ -12,6 +12,13 @@ static bool sort_dimension(struct eval *ev, const struct step *s, int *out)
                          .ptr);
 }
 
+static bool call_sort(struct eval *ev, int n, const struct view *out, const struct view *x,
+                      int dimension, const struct kern_comparator *less)
+{
+    return eval_is_dry_run(ev) ? dry_run_order(less)
+                               : ev->p->kern->sort(ev->workers, n, out, x, dimension, less);
+}
+
 static bool run_sort(struct eval *ev, const struct step *s)
 {
     int n = s->operand_count, dimension;
@@ -26,8 +33,7 @@ static bool run_sort(struct eval *ev, const struct step *s)
         dry_run_report_choice(ev, choice, workspace);
     }
     unsigned errors = ev->ds->errors;
-    return out && (ev->kern->sort(ev->workers, n, out, x, dimension, &less) ||
-                   eval_kernel_failed(ev, s, errors));
+    return out && (call_sort(ev, n, out, x, dimension, &less) || eval_kernel_failed(ev, s, errors));
 }
 
 /* The verifier does not check the shapes of the custom call. */
@@ -56,7 +62,7 @@ bool eval_topk(struct eval *ev, const struct step *s, bool largest)
     const struct shape *values = s->shapes[0];
     const int64_t *dims = eval_dims(ev, s, 0);
     struct view *out = eval_result(ev, s, 0), *where = out ? eval_result(ev, s, 1) : NULL;
-    return where && (ev->kern->topk(ev->workers, out, where, x, dims[x->rank - 1], largest) ||
+    return where && (EVAL_TRY(ev, topk, ev->workers, out, where, x, dims[x->rank - 1], largest) ||
                      eval_no_memory(ev, s, values));
 }
 
@@ -90,7 +96,7 @@ static bool run_partial_reduce(struct eval *ev, const struct step *s, int dimens
             return eval_no_memory(ev, s, s->shapes[k]);
         view_copy(&all[k], &sorted[k].view);
     }
-    if (!ev->kern->sort(ev->workers, n, all, x, dimension, &less))
+    if (!call_sort(ev, n, all, x, dimension, &less))
         return eval_kernel_failed(ev, s, errors);
     for (int k = 0; k < n; k++) {
         all[k].dims[dimension] = s->shapes[k]->dims[dimension];

@@ -177,8 +177,8 @@ static bool tell(struct trace_event *s,
     ev->trace->spent += now_ns() - start;
     if (s->failed)
         return eval_no_memory(ev, s->step, s->step->inst->shape);
-    if (!go && ev->p->budget.hit == LIMIT_NONE)
-        ev->p->budget.hit = LIMIT_STOPPED;
+    if (!go && ev->state->budget.hit == LIMIT_NONE)
+        ev->state->budget.hit = LIMIT_STOPPED;
     return go;
 }
 
@@ -265,9 +265,9 @@ bool eval_traced(struct eval *ev, const struct function *f)
 
 void eval_trace_begin(struct eval *ev, struct trace *s)
 {
-    if (!ev->p->trace_callbacks)
+    if (!ev->state->trace_callbacks)
         return;
-    *s = (struct trace){.trace_callbacks = ev->p->trace_callbacks};
+    *s = (struct trace){.trace_callbacks = ev->state->trace_callbacks};
     arena_init(&s->arena);
     arena_init(&s->nesting);
     ev->trace = s;

@@ -27,9 +27,11 @@ static bool reduce_window(struct eval *ev, const struct step *s)
     const void *const *init = eval_inits(ev, s, n, n, s->bodies->args);
     struct view *x = init ? eval_views(ev, s, 0, n) : NULL, *out = x ? eval_results(ev, s) : NULL;
     unsigned errors = ev->ds->errors;
-    return out &&
-           (ev->kern->reduce_window(ev->workers, n, out, x, init, s->bodies->args, window, &body) ||
-            eval_kernel_failed(ev, s, errors));
+    if (out && eval_is_dry_run(ev))
+        return dry_run_body(&body);
+    return out && (ev->p->kern->reduce_window(ev->workers, n, out, x, init, s->bodies->args, window,
+                                              &body) ||
+                   eval_kernel_failed(ev, s, errors));
 }
 
 static bool select_and_scatter(struct eval *ev, const struct step *s)
@@ -46,8 +48,10 @@ static bool select_and_scatter(struct eval *ev, const struct step *s)
     unsigned errors = ev->ds->errors;
     if (!out)
         return false;
-    bool ok = ev->kern->select_and_scatter(ev->workers, out, eval_view(ev, s, 0), source, init[0],
-                                           window, &select, &scatter);
+    bool ok = eval_is_dry_run(ev)
+                  ? dry_run_body(&select) && dry_run_body(&scatter)
+                  : ev->p->kern->select_and_scatter(ev->workers, out, eval_view(ev, s, 0), source,
+                                                    init[0], window, &select, &scatter);
     value_drop(ev, &made);
     return ok || eval_kernel_failed(ev, s, errors);
 }

@@ -38,7 +38,7 @@ seeds() { # TARGET DIRECTORY: further seeds, and the names of what in testdata i
     case $1 in
     argument | literal) directives 'in|out|infeed' | sort -u | awk 'NR % 20 == 0' | each_line "$2"
         printf 'f32[3] {1, nan, -inf}\n[1:]' >"$2/slice" ;;
-    command) for line in verify 'fmt --short' ls 'ls --json' 'find op=add' graph 'graph --values' cost 'plan --json' 'run --fake' 'run --random=3 --json' \
+    command) for line in verify 'fmt --short' ls 'ls --json' 'find op=add' graph 'graph --values --to=html' cost 'plan --json' 'run --fake' 'run --random=3 --json' \
         'trace --fake --json' 'prof --fake --runs=1' annotate 'diff m.hlo --fake' 'reduce --check=nan --fake' 'extract x --fake' \
         'why r[0] --fake' 'import'; do
             with_head "$2" "$line\n" "$testdata"/run/*.hlo "$testdata"/fuzz/*.hlo
@@ -56,7 +56,13 @@ seeds() { # TARGET DIRECTORY: further seeds, and the names of what in testdata i
     lex | print | verify) echo "$testdata" ;;
     npz) echo "$testdata/fuzz" ;;
     onnx) echo "$testdata/onnx" "$testdata/fuzz" ;;
+    pbtxt) with_head "$2" '\000' "$testdata"/proto/[!r]*.pbtxt
+        with_head "$2" '\002' "$testdata"/proto/run.pbtxt
+        with_head "$2" '\004' "$testdata"/fuzz/*.pbtxt ;;
     proto) echo "$testdata/proto" "$testdata/fuzz" ;;
+    snapshot) for head in '\000' '\001' '\002' '\003'; do
+            with_head "$2" "$head" "$testdata"/fuzz/*.pb
+        done ;;
     options) grep -rhE '^\$HLO ' "$testdata/cli" | sed 's/^\$HLO //; s/[<>|].*//' | sort -u | each_line "$2" ;;
     repl) for file in "$testdata"/cli/repl*.sh; do
             grep -v '^# \|HLO\|^EOF' "$file" >"$2/$(basename "$file")" || : # nothing is left of it
@@ -65,6 +71,9 @@ seeds() { # TARGET DIRECTORY: further seeds, and the names of what in testdata i
         sed 's/\$[a-z]*/ENTRY e { ROOT c = s32[] constant(1) }/' >"$2/all"
         each_line "$2" <"$2/all" ;;
     why) with_head "$2" '\n' $(small) ;;
+    write) with_head "$2" '' $(small)
+        directives 'in|out' | sort -u | awk 'NR % 20 == 0' | each_line "$2/values"
+        echo "$testdata/proto" "$testdata/fuzz" ;;
     esac
 }
 
@@ -91,9 +100,10 @@ run_one() { # TARGET
         # Hash tables are seeded by addresses. Not every container allows disabling their randomization.
         ! setarch -R true 2>/dev/null || fixed="setarch -R"
     fi
+    # With many features, the entropic schedule takes ten times as long as the inputs.
     # shellcheck disable=SC2086 # directories without blanks in their names
     TMPDIR=$PWD/tmp $fixed "$build/src/fuzz/fuzz_$1" -max_total_time="$seconds" -seed="$seed" -timeout=$((5 * ${CAMPAIGN_SLOW:-5})) -report_slow_units="${CAMPAIGN_SLOW:-5}" -rss_limit_mb=4096 \
-        -max_len=16384 -dict="$1.dict" -artifact_prefix="$PWD/found/$1-" -print_final_stats=1 \
+        -max_len=16384 -entropic=0 -dict="$1.dict" -artifact_prefix="$PWD/found/$1-" -print_final_stats=1 \
         "corpus-$1" "seeds-$1" $more >"$1.log" 2>&1 </dev/null ||
         { echo "fuzz_$1 ended with status $?: $PWD/$1.log"; tail -n 40 "$1.log"; } >&2
     rm -rf "seeds-$1" "$1.dict"

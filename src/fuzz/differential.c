@@ -252,11 +252,11 @@ struct pair {
     struct buf memory; /* memory that differed from the estimate */
 };
 
-static void check_memory_estimate(struct pair *p, struct program *program)
+static void check_memory_estimate(struct pair *p, struct run_state *state)
 {
-    const struct memory_estimate *f = eval_estimate_memory(program);
-    if (f->known && f->exact && program->peak != f->peak)
-        buf_printf(&p->memory, "estimated %zu bytes, used %zu bytes\n", f->peak, program->peak);
+    const struct memory_estimate *f = eval_estimate_memory(state);
+    if (f->known && f->exact && state->peak != f->peak)
+        buf_printf(&p->memory, "estimated %zu bytes, used %zu bytes\n", f->peak, state->peak);
 }
 
 struct run_mode {
@@ -282,13 +282,15 @@ static struct literal *run_one(struct pair *p, struct run_mode how)
                                    .elided = ELIDED_IOTA,
                                    .limits = {20000, 256 << 20, 10}};
     struct program *program = plan_module(p->ds, p->m, &options);
-    if (program && how.traced)
-        program->trace_callbacks = &trace_callbacks;
-    struct literal *l = program ? eval_program(p->ds, program, p->args,
-                                               (size_t)p->m->entry->param_count, NULL, &p->arena)
-                                : NULL;
+    struct run_state *state = program ? run_state_new(program) : NULL;
+    if (state && how.traced)
+        state->trace_callbacks = &trace_callbacks;
+    struct literal *l = state ? eval_program(p->ds, state, p->args,
+                                             (size_t)p->m->entry->param_count, NULL, &p->arena)
+                              : NULL;
     if (l && !how.traced) /* printing also uses memory */
-        check_memory_estimate(p, program);
+        check_memory_estimate(p, state);
+    run_state_free(state);
     program_free(program);
     return l;
 }

@@ -11,7 +11,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static command_fn *const functions[CMD_COUNT] = {
-#define COMMAND(id, name, function, paged, usage, summary, examples) function,
+#define COMMAND(id, name, function, flags, usage, summary, examples) function,
 #include "cli/command.def"
 #undef COMMAND
 };

@@ -20,7 +20,7 @@ static struct literal *read_text(struct arena *a, struct str text)
     struct diags ds;
     source_init(&source, STR("fuzz"), text);
     diags_init(&ds, &source);
-    struct literal *l = text_parse_literal(&ds, &source, a);
+    struct literal *l = text_parse_literal(&ds, &source, a, NULL);
     if ((l == NULL) != (ds.errors > 0))
         __builtin_trap();
     diags_free(&ds);

@@ -14,11 +14,12 @@ static void understand(const struct options *o)
     struct hlo_run_options run;
     struct hlo_tolerance tolerance;
     enum hlo_fake kind;
+    struct hlo_view view;
     int64_t n;
     run_options(o, &run);
     tolerance_options(o, &tolerance);
     fake_kind(o, &kind);
-    result_view(o);
+    result_view(o, &view);
     for (int id = 0; id < OPT_COUNT; id++)
         option_int(o, (enum option_id)id, 0, 100, 7, &n);
 }

@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena a;
     size_t count;
     arena_init(&a);
-    struct source *parts = text_split(&a, STR("fuzz"), text, &count);
+    struct source *parts = text_split(&a, STR("fuzz"), text, &count, NULL);
     for (size_t k = 0; k < count && k < 16; k++)
         run_part(parts[k].text, size, false);
     arena_free(&a);

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (size % 2 ? generate_large_of_bytes : generate_of_bytes)(&made, data + 1, size - 1);
         text = buf_view(&made);
     }
-    struct source *parts = text_split(&a, STR("fuzz"), text, &count);
+    struct source *parts = text_split(&a, STR("fuzz"), text, &count, NULL);
     for (size_t k = 0; k < count && k < 4; k++)
         run_part(parts[k].text, size);
     arena_free(&a);

@@ -13,7 +13,7 @@ void sandbox_leave(void);
 /* Creates a file in the directory. */
 void sandbox_file(const char *name, struct str bytes);
 
-/* Removes and returns the bytes up to the first `mark`, or all of them if there is none; the mark
+/* Removes and returns the bytes up to the first `mark`, or all of them without a mark; the mark
  * is removed too. */
 struct str cut_input(struct str *rest, char mark);
 /* A NUL-terminated copy, to be freed. Bytes after a NUL are lost. */

@@ -255,7 +255,7 @@ static struct literal *read_line(struct arena *a, struct str line, size_t number
     struct diags ds;
     source_init(&source, STR("output"), line);
     diags_init(&ds, &source);
-    struct literal *l = text_parse_literal(&ds, &source, a);
+    struct literal *l = text_parse_literal(&ds, &source, a, NULL);
     if (!l)
         buf_printf(why, "line %zu of the output is not a literal: " STR_FMT, number,
                    STR_ARG(ds.first ? ds.first->text : STR("")));

@@ -1,36 +1,24 @@
 /*
- * dumps.c: input that is not plain HLO text: directories of XLA dumps, compressed text, and other
- * program formats, which are detected to tell users how to obtain text.
+ * dumps.c: input that is not plain HLO text: directories of XLA dumps, and other program formats,
+ * which are detected to tell users how to obtain text.
  *
  * A dump is named module_0023.NAME.PHASE.txt; PHASE is before_optimizations,
- * cpu_after_optimizations or a pass.
+ * cpu_after_optimizations or NNNN.PIPELINE.after_PASS.before_PASS, whose number is the position in
+ * the order of passes.
  */
+#include "base/oom.h"
 #include "io/io.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <glob.h>
 #include <stdlib.h>
-#include <zlib.h>
+#include <unistd.h>
 
-/* ---- directories ---- */
+/* ---- names ---- */
 
-struct dump {
-    struct str file, name, phase;
-    int64_t number;
-};
-struct dumps {
-    struct arena *a;
-    struct dump *at;
-    size_t count, capacity;
-};
-
-static bool contains(struct str s, const char *word)
+static bool contains(struct str s, struct str word)
 {
-    size_t n = strlen(word);
-    for (size_t i = 0; i + n <= s.len; i++)
-        if (memcmp(s.ptr + i, word, n) == 0)
-            return true;
-    return false;
+    return word.len == 0 || (s.len > 0 && memmem(s.ptr, s.len, word.ptr, word.len));
 }
 
 static struct str before(struct str s, char mark) /* the whole string if there is no mark */
@@ -49,6 +37,8 @@ static const struct report {
     const char *end, *what;
 } reports[] = {
     {"-buffer-assignment.txt", "an XLA buffer assignment"},
+    {"-buffer-assignment-values.txt", "an XLA buffer assignment"},
+    {"-live-range.txt", "XLA live ranges"},
     {"-memory-usage-report.txt", "an XLA memory usage report"},
     {".config.pbtxt", "a module configuration"},
     {".debug_options", "XLA debug options"},
@@ -64,208 +54,278 @@ static const char *report_of(struct str file)
     return NULL;
 }
 
-static void note_dump(struct dumps *d, const char *file)
-{
-    struct str s = str_of(file), rest = s;
-    struct dump dump = {.file = s};
-    if (str_ends(rest, STR(".gz")))
-        rest.len -= 3;
-    static const char *const ends[] = {".txt", ".hlo", ".hlo.pb"};
-    size_t end = 0;
-    while (end < COUNT_OF(ends) && !str_ends(rest, str_of(ends[end])))
-        end++;
-    if (report_of(rest) || !str_starts(rest, STR("module_")) || end == COUNT_OF(ends))
-        return;
-    rest = after((struct str){rest.ptr, rest.len - strlen(ends[end])}, strlen("module_"));
-    struct str number = before(rest, '.');
-    rest = after(rest, number.len + 1);
-    dump.name = before(rest, '.');
-    dump.phase = after(rest, dump.name.len + 1);
-    if (num_parse_i64(number, &dump.number) && dump.name.len > 0)
-        VEC_PUSH(d->a, d->at, d->count, d->capacity) = dump;
-}
+static const char *const ends[] = {".txt", ".hlo", ".hlo.pb"};
 
-static int by_file(const void *a, const void *b)
+/* Removes the ending of a file that may be a module; false if it has another one. */
+static bool cut_end(struct str *file)
 {
-    return str_cmp(((const struct dump *)a)->file, ((const struct dump *)b)->file);
-}
-
-/* Whether another file has the same dump as text, which has attributes that protocol buffers lack.
- */
-static bool is_repeated(const struct dumps *d, size_t k)
-{
-    const struct dump *dump = &d->at[k];
-    if (!contains(dump->file, ".hlo.pb"))
+    if (str_ends(*file, STR(".gz")))
+        file->len -= 3;
+    if (report_of(*file))
         return false;
-    for (size_t i = 0; i < d->count; i++)
-        if (i != k && d->at[i].number == dump->number && str_eq(d->at[i].name, dump->name) &&
-            str_eq(d->at[i].phase, dump->phase) && !contains(d->at[i].file, ".hlo.pb"))
+    for (size_t k = 0; k < COUNT_OF(ends); k++)
+        if (str_ends(*file, str_of(ends[k]))) {
+            file->len -= strlen(ends[k]);
             return true;
+        }
     return false;
 }
 
-static void drop_repeated(struct dumps *d)
+static bool is_proto_name(struct str file) { return contains(file, STR(".hlo.pb")); }
+
+bool io_dump_of_name(struct str file, struct io_dump *out)
 {
-    bool *repeated = ARENA_ARRAY(d->a, bool, d->count);
+    struct str rest = file;
+    if (!cut_end(&rest) || !str_starts(rest, STR("module_")))
+        return false;
+    rest = after(rest, strlen("module_"));
+    const struct str number = before(rest, '.');
+    rest = after(rest, number.len + 1);
+    *out = (struct io_dump){.file = file, .name = before(rest, '.')};
+    out->phase = after(rest, out->name.len + 1);
+    return num_parse_i64(number, &out->number) && out->name.len > 0;
+}
+
+void io_dumps_add(struct io_dumps *d, const struct io_dump *dump)
+{
+    VEC_PUSH(d->a, d->at, d->count, d->capacity) = *dump;
+}
+
+/* ---- order ---- */
+
+/* 0: before all passes; 1: after one of them; 2: after all. */
+static int stage(struct str phase)
+{
+    return str_ends(phase, STR("before_optimizations"))  ? 0
+           : str_ends(phase, STR("after_optimizations")) ? 2
+                                                         : 1;
+}
+
+static int by_pass(const void *x, const void *y)
+{
+    const struct io_dump *a = x, *b = y;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    int order = str_cmp(a->name, b->name);
+    if (order == 0)
+        order = stage(a->phase) - stage(b->phase);
+    return order ? order : str_cmp(a->file, b->file);
+}
+
+static bool same_dump(const struct io_dump *a, const struct io_dump *b)
+{
+    return a->number == b->number && str_eq(a->name, b->name) && str_eq(a->phase, b->phase);
+}
+
+/* Sorts the dumps. Of the same dump as text and as a protocol buffer, which are adjacent then, the
+ * text is kept, which has attributes that the other lacks. */
+static void sort_dumps(struct io_dumps *d)
+{
     size_t kept = 0;
-    for (size_t k = 0; k < d->count; k++)
-        repeated[k] = is_repeated(d, k);
-    for (size_t k = 0; k < d->count; k++)
-        if (!repeated[k])
+    if (d->count > 1)
+        qsort(d->at, d->count, sizeof *d->at, by_pass);
+    for (size_t k = 0; k < d->count; k++) {
+        struct io_dump *last = kept > 0 ? &d->at[kept - 1] : NULL;
+        if (!last || !same_dump(last, &d->at[k]) ||
+            is_proto_name(last->file) == is_proto_name(d->at[k].file))
             d->at[kept++] = d->at[k];
+        else if (is_proto_name(last->file))
+            *last = d->at[k];
+    }
     d->count = kept;
 }
 
-static bool read_directory(struct dumps *d, const char *directory)
+/* ---- directories and patterns ---- */
+
+static struct str base_name(struct str path)
 {
-    const char **files;
-    size_t count;
-    if (!directory_names(d->a, directory, &files, &count))
-        return false;
+    const char *slash = path.len ? memrchr(path.ptr, '/', path.len) : NULL;
+    return slash ? after(path, (size_t)(slash - path.ptr) + 1) : path;
+}
+
+/* Adds a file named like a dump; if `plain`, any other file that may be a module. */
+static void add_file(struct io_dumps *d, struct str path, bool plain)
+{
+    struct io_dump dump;
+    const struct str file = base_name(path);
+    struct str name = file;
+    if (plain && cut_end(&name))
+        dump = (struct io_dump){.file = file, .name = name, .number = (int64_t)d->count + 1};
+    else if (plain || !io_dump_of_name(file, &dump))
+        return;
+    dump.path = path;
+    io_dumps_add(d, &dump);
+}
+
+static void add_files(struct io_dumps *d, const struct str *paths, size_t count)
+{
     for (size_t k = 0; k < count; k++)
-        note_dump(d, files[k]);
-    drop_repeated(d);
-    if (d->count > 1)
-        qsort(d->at, d->count, sizeof *d->at, by_file);
+        add_file(d, paths[k], false);
+    const bool plain = d->count == 0;
+    for (size_t k = 0; k < count && plain; k++)
+        add_file(d, paths[k], true);
+    sort_dumps(d);
+}
+
+static bool list_directory(struct arena *a, const char *path, struct str **out, size_t *count)
+{
+    const char **names;
+    if (!directory_names(a, path, &names, count))
+        return false;
+    const size_t len = strlen(path);
+    *out = ARENA_ARRAY(a, struct str, *count + 1);
+    for (size_t k = 0; k < *count; k++)
+        (*out)[k] =
+            arena_printf(a, "%s%s%s", path, len && path[len - 1] == '/' ? "" : "/", names[k]);
     return true;
 }
 
+/* Whether no file has this name, but files may match it as a pattern. */
+static bool is_pattern(const char *path) { return strpbrk(path, "*?[") && access(path, F_OK) != 0; }
+
+bool io_dumps_many(const char *path) { return file_is_directory(path) || is_pattern(path); }
+
+static void free_glob(void *g) { globfree(g); }
+
+static bool list_pattern(struct arena *a, const char *pattern, struct str **out, size_t *count)
+{
+    glob_t g = {0};
+    struct cleanup freeing;
+    const int status = glob(pattern, 0, NULL, &g);
+    oom_push_cleanup(&freeing, free_glob, &g);
+    *count = status == 0 ? g.gl_pathc : 0;
+    *out = ARENA_ARRAY(a, struct str, *count + 1);
+    for (size_t k = 0; k < *count; k++)
+        (*out)[k] = arena_str(a, str_of(g.gl_pathv[k]));
+    oom_pop_cleanup(&freeing);
+    globfree(&g);
+    errno = status == GLOB_NOSPACE ? ENOMEM : ENOENT;
+    return *count > 0;
+}
+
+bool io_dumps_read(struct diags *ds, struct io_dumps *d, const char *path)
+{
+    struct str *files;
+    size_t count;
+    const bool ok = is_pattern(path) ? list_pattern(d->a, path, &files, &count)
+                                     : list_directory(d->a, path, &files, &count);
+    if (!ok)
+        return DIAG_ERROR(ds, NO_SPAN, FILE_NOT_READ, strerror(errno));
+    add_files(d, files, count);
+    d->place = "directory contains ";
+    if (d->count > 0)
+        return true;
+    return DIAG_ERROR(ds, NO_SPAN, DUMP_MISSING, STR_ARG(str_of(d->place)),
+                      STR_ARG(STR("no module dumps, such as "
+                                  "module_0001.NAME.before_optimizations.txt")));
+}
+
+/* ---- selection ---- */
+
 /* A list for messages: "1 jit_f, 23 jit_step", or with `files` the file names. */
-static struct str list_dumps(struct dumps *d, const struct dump *of, size_t count, bool files)
+static struct str list_dumps(const struct io_dumps *d, size_t count, bool files)
 {
     enum { MOST = 12 };
     struct buf b = {0};
     size_t shown = 0;
     for (size_t k = 0; k < count; k++) {
-        if (!files && k > 0 && of[k].number == of[k - 1].number &&
-            str_eq(of[k].name, of[k - 1].name))
+        const struct io_dump *dump = &d->at[k];
+        if (!files && k > 0 && dump->number == dump[-1].number && str_eq(dump->name, dump[-1].name))
             continue;
         if (shown++ >= MOST)
             continue;
         buf_puts(&b, shown > 1 ? ", " : "");
         if (files)
-            buf_str(&b, of[k].file);
+            buf_str(&b, dump->file);
         else
-            buf_printf(&b, "%" PRId64 " " STR_FMT, of[k].number, STR_ARG(of[k].name));
+            buf_printf(&b, "%" PRId64 "%s" STR_FMT, dump->number, dump->name.len ? " " : "",
+                       STR_ARG(dump->name));
     }
     if (shown > MOST)
         buf_printf(&b, " and %zu more", shown - MOST);
     struct str s = arena_str(d->a, buf_view(&b));
     buf_free(&b);
-    return s.len ? s : STR("no module dumps, such as module_0001.NAME.before_optimizations.txt");
+    return s;
 }
 
-/* Moves the dumps of one module, given by number or name, to the front; returns their number. */
-static size_t of_module(struct dumps *d, struct str which)
+/* Ways to name a module, in order of precedence. */
+enum naming { NUMBER, NAME, PART_OF_NAME, PART_OF_FILE, NAMINGS };
+
+static bool is_named(const struct io_dump *dump, struct str word, enum naming how)
 {
     int64_t number;
-    bool numbered = num_parse_i64(which, &number);
+    const bool numeric = num_parse_i64(word, &number);
+    switch (how) {
+    case NUMBER: return numeric && dump->number == number;
+    case NAME: return str_eq(dump->name, word);
+    case PART_OF_NAME: return !numeric && contains(dump->name, word);
+    default: return (!numeric || str_starts(word, STR("00"))) && contains(dump->file, word);
+    }
+}
+
+/* Moves the dumps that `fits` to the front; returns their number. */
+static size_t keep(struct io_dumps *d, struct str word, enum naming how)
+{
     size_t n = 0;
     for (size_t k = 0; k < d->count; k++)
-        if (numbered ? d->at[k].number == number : str_eq(d->at[k].name, which))
+        if (is_named(&d->at[k], word, how))
             d->at[n++] = d->at[k];
     return n;
 }
 
-static size_t of_phase(struct dump *at, size_t count, struct str word)
-{
-    const char *end = str_is(word, "after") ? "after_optimizations" : "before_optimizations";
-    bool usual = word.len == 0 || str_is(word, "before") || str_is(word, "after");
-    char text[64];
-    snprintf(text, sizeof text, STR_FMT, STR_ARG(word));
-    size_t n = 0;
-    for (size_t k = 0; k < count; k++)
-        if (usual ? str_ends(at[k].phase, str_of(end)) : contains(at[k].phase, text))
-            at[n++] = at[k];
-    return n;
-}
-
-static bool one_module(const struct dumps *d)
+static bool one_module(const struct io_dumps *d)
 {
     for (size_t k = 1; k < d->count; k++)
         if (d->at[k].number != d->at[0].number || !str_eq(d->at[k].name, d->at[0].name))
             return false;
-    return d->count > 0;
+    return true;
 }
 
-struct str io_dump_find(struct diags *ds, struct arena *a, const char *directory, const char *pick)
+bool io_dumps_select(struct diags *ds, struct io_dumps *d, struct str module)
 {
-    struct dumps d = {.a = a};
-    struct str which = pick ? before(str_of(pick), ':') : STR(""), none = {0};
-    struct str word = pick ? after(str_of(pick), which.len + 1) : STR("");
-    if (!read_directory(&d, directory)) {
-        DIAG(ds, NO_SPAN, FILE_NOT_READ, strerror(errno));
-        return none;
-    }
-    struct str all = list_dumps(&d, d.at, d.count, false);
-    if (which.len == 0 && !one_module(&d)) {
-        if (d.count == 0)
-            DIAG(ds, NO_SPAN, DUMP_MISSING, STR_ARG(STR("directory contains ")), STR_ARG(all));
-        else
-            DIAG(ds, NO_SPAN, DUMP_CHOICE, STR_ARG(all), "--module=23");
-        return none;
-    }
-    size_t n = which.len ? of_module(&d, which) : d.count;
+    const struct str all = list_dumps(d, d->count, false);
+    size_t n = module.len == 0 ? d->count : 0;
+    for (enum naming how = NUMBER; how < NAMINGS && n == 0; how++)
+        n = keep(d, module, how);
     if (n == 0) {
-        struct str what =
-            arena_printf(a, "no module '" STR_FMT "'; directory contains ", STR_ARG(which));
-        DIAG(ds, NO_SPAN, DUMP_MISSING, STR_ARG(what), STR_ARG(all));
-        return none;
+        const struct str what =
+            arena_printf(d->a, "no module '" STR_FMT "'; %s", STR_ARG(module), d->place);
+        return DIAG_ERROR(ds, NO_SPAN, DUMP_MISSING, STR_ARG(what), STR_ARG(all));
     }
-    struct dump *mine = ARENA_DUP(a, d.at, n);
-    size_t fitting = of_phase(mine, n, word);
-    if (fitting == 0 && word.len == 0 && n == 1)
-        return arena_printf(a, "%s/" STR_FMT, directory, STR_ARG(d.at[0].file));
-    if (fitting == 1)
-        return arena_printf(a, "%s/" STR_FMT, directory, STR_ARG(mine[0].file));
-    if (fitting > 1)
-        DIAG(ds, NO_SPAN, DUMP_CHOICE, STR_ARG(list_dumps(&d, mine, fitting, true)),
-             "--module=NAME, or with a suffix as in --module=23:after_algsimp");
-    else
-        DIAG(ds, NO_SPAN, DUMP_CHOICE, STR_ARG(list_dumps(&d, d.at, n, true)), "--module=23:after");
-    return none;
+    d->count = n;
+    if (one_module(d))
+        return true;
+    const struct str choice = arena_printf(d->a, "--module=%" PRId64, d->at[n - 1].number);
+    return DIAG_ERROR(ds, NO_SPAN, DUMP_CHOICE, STR_ARG(list_dumps(d, n, false)), choice.ptr);
 }
 
-/* ---- compressed text ---- */
-
-bool io_is_gzip(struct str bytes)
+/* Moves the dumps of a phase to the front: by default that before optimizations. */
+static size_t of_phase(struct io_dumps *d, struct str word)
 {
-    return bytes.len > 2 && memcmp(bytes.ptr, "\x1f\x8b\x08", 3) == 0;
+    const int usual = word.len == 0 || str_is(word, "before") ? 0 : str_is(word, "after") ? 2 : -1;
+    size_t n = 0;
+    for (size_t k = 0; k < d->count; k++)
+        if (usual >= 0 ? stage(d->at[k].phase) == usual : contains(d->at[k].phase, word))
+            d->at[n++] = d->at[k];
+    return n;
 }
 
-/* Text compresses to about a tenth, a repetitive constant further. A small file that would
- * decompress to far more is rejected before it fills the memory. */
-static bool is_bomb(size_t packed, size_t size)
+const struct io_dump *io_dumps_pick(struct diags *ds, struct io_dumps *d, const char *pick)
 {
-    enum { ANY_RATIO_UP_TO = 64 << 20, MAX_RATIO = 200 };
-    return size > ANY_RATIO_UP_TO && size / MAX_RATIO > packed;
-}
-
-const char *io_gunzip(struct str bytes, struct buf *out)
-{
-    enum { PIECE = 1 << 16 };
-    z_stream z = {.next_in = (Bytef *)(uintptr_t)bytes.ptr};
-    size_t left = bytes.len;
-    if (inflateInit2(&z, MAX_WBITS + 16) != Z_OK)
-        return "out of memory";
-    int status = Z_OK;
-    while (status == Z_OK && out->size < UINT32_MAX && !is_bomb(bytes.len, out->size)) {
-        if (z.avail_in == 0) {
-            z.avail_in = left < 1u << 30 ? (uInt)left : 1u << 30;
-            left -= z.avail_in;
-        }
-        buf_reserve(out, PIECE);
-        z.next_out = (Bytef *)out->data + out->size;
-        z.avail_out = PIECE;
-        status = inflate(&z, Z_NO_FLUSH);
-        out->size += PIECE - z.avail_out;
-        if (status == Z_STREAM_END && z.avail_in > 1) /* another member */
-            status = inflateReset(&z);
-    }
-    inflateEnd(&z);
-    if (is_bomb(bytes.len, out->size))
-        return "compression ratio exceeds 200";
-    return status == Z_STREAM_END || out->size >= UINT32_MAX ? NULL : "corrupt or truncated";
+    const struct str given = pick ? str_of(pick) : STR(""), module = before(given, ':'),
+                     word = after(given, module.len + 1);
+    if (!io_dumps_select(ds, d, module))
+        return NULL;
+    if (d->count == 1 && word.len == 0)
+        return d->at;
+    const struct str files = list_dumps(d, d->count, true);
+    const size_t n = of_phase(d, word);
+    if (n > 1)
+        DIAG(ds, NO_SPAN, DUMP_CHOICE, STR_ARG(list_dumps(d, n, true)),
+             "--module=NAME or --module=23:after_algsimp");
+    else if (n == 0)
+        DIAG(ds, NO_SPAN, DUMP_CHOICE, STR_ARG(files), "--module=23:after");
+    return n == 1 ? d->at : NULL;
 }
 
 /* ---- other program formats ---- */
@@ -296,7 +356,8 @@ static bool is_mlir(struct str s)
     if (begins(s, "#loc") || begins(s, "func.func") || begins(s, "\"builtin.module\""))
         return true;
     return begins(s, "module ") &&
-           (contains(head, "func.func") || contains(head, "stablehlo.") || contains(head, "mhlo."));
+           (contains(head, STR("func.func")) || contains(head, STR("stablehlo.")) ||
+            contains(head, STR("mhlo.")));
 }
 
 /* Whether it is a protobuf message whose first field is number 1, a message or a string. Text does
@@ -319,11 +380,12 @@ const char *io_not_hlo(const char *path, struct str text, const char **advice)
         return "MLIR text (StableHLO)";
     if (begins(text, "ML\xefR"))
         return "MLIR bytecode (StableHLO)";
+    *advice = "'hlo import' converts it";
+    if (str_ends(name, STR(".onnx")))
+        return "an ONNX model";
     *advice = DUMP_TEXT;
     if (is_proto(text))
-        return str_ends(name, STR(".onnx"))
-                   ? NULL
-                   : "a protocol buffer that has no module or is truncated";
+        return "a protocol buffer that has no module or is truncated";
     if (begins(s, "; ModuleID"))
         return "LLVM IR";
     *advice = "read the file that ends in before_optimizations.txt or after_optimizations.txt";

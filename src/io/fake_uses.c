@@ -65,9 +65,8 @@ static void note_module(struct walk *w, const struct module *m)
     w->callers = ARENA_ARRAY(w->a, struct caller *, m->computation_count);
     for (int c = 0; c < m->computation_count; c++)
         w->uses[c] = ARENA_ARRAY(w->a, struct operand_use *, m->computations[c]->inst_count);
-    for (int c = 0; c < m->computation_count; c++)
-        for (int k = 0; k < m->computations[c]->inst_count; k++)
-            note_inst(w, m->computations[c]->insts[k]);
+    for (struct inst *i = NULL; (i = module_next(m, i)) != NULL;)
+        note_inst(w, i);
 }
 
 /* ---- constraints of uses ---- */
@@ -312,14 +311,6 @@ static void visit(struct walk *w, const struct inst *i, int64_t leaf, bool whole
     w->todo = p;
 }
 
-static int64_t leaves_before(const struct shape *tuple, int64_t component)
-{
-    int64_t n = 0;
-    for (int64_t k = 0; k < component; k++)
-        n += shape_leaf_count(tuple->elements[k]);
-    return n;
-}
-
 static void visit_param(struct walk *w, const struct computation *c, int param, int64_t leaf,
                         bool whole)
 {
@@ -329,7 +320,7 @@ static void visit_param(struct walk *w, const struct computation *c, int param, 
 
 static void visit_element(struct walk *w, const struct inst *i, const struct spot *p)
 {
-    int64_t k = inst_int(i, A_INDEX, 0), from = leaves_before(i->operands[0]->shape, k);
+    int64_t from = shape_first_leaf(i->operands[0]->shape, inst_int(i, A_INDEX, 0));
     if (p->leaf >= from && p->leaf < from + shape_leaf_count(i->shape))
         visit(w, i, p->leaf - from, p->whole);
 }
@@ -390,13 +381,7 @@ static bool keeps_elements(const struct inst *i, int k)
 static void go_through(struct walk *w, const struct inst *i, int k, const struct spot *p)
 {
     switch (i->opcode) {
-    case OP_TUPLE: {
-        int64_t from = 0;
-        for (int e = 0; e < k; e++)
-            from += shape_leaf_count(i->operands[e]->shape);
-        visit(w, i, from + p->leaf, p->whole);
-        break;
-    }
+    case OP_TUPLE: visit(w, i, shape_first_leaf(i->shape, k) + p->leaf, p->whole); break;
     case OP_GET_TUPLE_ELEMENT: visit_element(w, i, p); break;
     case OP_WHILE:
         visit_param(w, inst_computation(i, A_CONDITION), 0, p->leaf, p->whole);

@@ -1,6 +1,6 @@
 /*
- * io: arrays in files (.npy, .npz, safetensors, raw), reproducible generated inputs, and shell
- * commands as custom calls.
+ * io: arrays in files (.npy, .npz, safetensors, raw, LiteralProto), reproducible generated inputs,
+ * and shell commands as custom calls.
  *
  * Files are untrusted: each offset, size and count is checked before use. Failures are reported to
  * the diagnostics without a span; their source is named after the file. The caller frees the
@@ -93,13 +93,16 @@ struct io_arrays {
     enum {
         IO_NPY,
         IO_RAW,
+        IO_LITERAL,
         IO_NPZ,
         IO_SAFETENSORS,
         IO_DIRECTORY
-    } kind; /* the first two hold one array, named "" */
+    } kind; /* the first three hold one value, named "" */
     struct str path, bytes;
     struct file_bytes file; /* the file of `bytes`, unless ... */
-    struct owner *owner;    /* ... this keeps them alive */
+    struct owner *owner;    /* ... this keeps them alive, or ... */
+    struct buf unpacked;    /* ... they were decompressed */
+    bool text;              /* of a literal: in text format */
     struct npz npz;
     struct io_safetensors tensors;
 };
@@ -107,8 +110,9 @@ struct io_arrays {
 struct io_request {
     const char *prefix; /* leaves are named `prefix`N with N counting from `leaf`, */
     int64_t leaf;
-    /* Or, unless this is empty, this name followed by .K for each enclosing tuple. */
-    struct str name;
+    /* or one of these names followed by .K for each enclosing tuple, or arr_N (numpy.savez). */
+    const struct str *names;
+    size_t name_count;
     int64_t participant; /* a name with the suffix @PARTICIPANT takes precedence */
     struct str who;      /* the requester, for messages */
 };
@@ -133,7 +137,8 @@ struct literal *io_arrays_value(struct diags *ds, struct arena *a, const struct 
 struct str io_list_names(struct arena *a, const void *of,
                          struct str (*name)(const void *of, size_t i), size_t count);
 
-/* ---- write.c: output files, which replace existing ones atomically when complete ---- */
+/* ---- write.c: output files, which replace existing ones atomically when complete; `-` is standard
+ * output ---- */
 
 bool io_write_npy(struct diags *ds, const char *path, const struct literal *l);
 /* Writes the value of each of `count` participants; if there are several, names have the
@@ -163,6 +168,11 @@ struct io_output *io_output_open(struct diags *ds, const char *path);
 bool io_output_put(struct diags *ds, struct io_output *o, struct str bytes);
 bool io_output_close(struct diags *ds, struct io_output *o, bool keep); /* frees it in any case */
 void io_output_drop(struct io_output *o); /* closes and frees it without a message */
+/* The same, optionally compressed by gzip (gzip.c). */
+struct io_stream;
+struct io_stream *io_stream_open(struct diags *ds, const char *path, bool gzip);
+bool io_stream_put(struct diags *ds, struct io_stream *s, struct str bytes);
+bool io_stream_close(struct diags *ds, struct io_stream *s, bool keep);
 /* Writes the elements of an array in memory order, for io_raw_decode. */
 bool io_write_raw(struct diags *ds, const char *path, const struct literal *l);
 
@@ -181,10 +191,38 @@ struct literal *io_random(struct diags *ds, struct arena *a, struct str text,
 
 /* ---- dumps.c ---- */
 
-/* The file that `pick` selects in a directory of XLA dumps: "23", "23:after", "NAME:WORD"; NULL if
- * there is only one module. Without a word after the colon, the module before optimizations. Empty
- * with a message. */
-struct str io_dump_find(struct diags *ds, struct arena *a, const char *directory, const char *pick);
+struct io_dump {
+    struct str path;        /* of the file; empty: a part of a file */
+    struct str file;        /* name of the file, without directories, or of the part */
+    struct str name, phase; /* of the module; no phase: the file is not named like a dump */
+    int64_t number;         /* of the module */
+    size_t part;            /* number of the part in its file, from 0 */
+};
+/* The dumps of a directory or a file; all memory is in the arena. */
+struct io_dumps {
+    struct arena *a;
+    const char *place; /* for messages: "directory contains " */
+    struct io_dump *at;
+    size_t count, capacity;
+};
+
+/* Takes the name of a dump apart, module_0023.NAME.PHASE.txt, except `path`. False: another name.
+ */
+bool io_dump_of_name(struct str file, struct io_dump *out);
+void io_dumps_add(struct io_dumps *d, const struct io_dump *dump);
+/* Whether it is a directory or a pattern of file names, as for the shell, and no file. */
+bool io_dumps_many(const char *path);
+/* Lists the dumps in a directory or the files that match a pattern, by module and in the order of
+ * passes; modules in other files if there is no dump. Of the same dump as text and as a protocol
+ * buffer, the text. False with a message. */
+bool io_dumps_read(struct diags *ds, struct io_dumps *d, const char *path);
+/* Keeps the dumps of one module, given by number, name, or a part of a name; empty: the only one.
+ * False with a message. */
+bool io_dumps_select(struct diags *ds, struct io_dumps *d, struct str module);
+/* The dump that `pick` selects: "23", "23:after", "NAME:WORD", a part of a file name; NULL if there
+ * is only one module. Without a word after the colon, the module before optimizations. Changes `d`.
+ * NULL with a message. */
+const struct io_dump *io_dumps_pick(struct diags *ds, struct io_dumps *d, const char *pick);
 bool io_is_gzip(struct str bytes);
 /* Decompresses gzip data. Returns NULL, or the problem, such as a decompressed size beyond the
  * limit of a text or out of proportion to the compressed one. */

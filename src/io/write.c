@@ -118,9 +118,12 @@ static void output_drop(void *output)
     output_forget(o);
 }
 
+static bool is_stdout(const char *path) { return strcmp(path, "-") == 0; }
+
 static bool open_as_it_is(struct diags *ds, const char *path, struct output *o)
 {
-    o->f = fopen(path, "wb");
+    const int out = is_stdout(path) ? dup(STDOUT_FILENO) : -1;
+    o->f = out >= 0 ? fdopen(out, "wb") : fopen(path, "wb");
     if (o->f)
         oom_push_cleanup(&o->dropping, output_drop, o);
     return o->f || cannot_write(ds, path, errno);
@@ -132,7 +135,8 @@ static bool output_open(struct diags *ds, const char *path, struct output *o, bo
 {
     struct stat st;
     bool exists;
-    *o = (struct output){.path = path, .place = place_of(path, &st, &exists)};
+    *o = (struct output){.path = path,
+                         .place = is_stdout(path) ? NULL : place_of(path, &st, &exists)};
     if (!o->place)
         return open_as_it_is(ds, path, o);
     const char *slash = strrchr(o->place, '/');
@@ -398,7 +402,8 @@ static void put_member(struct zip *z, struct str name, struct str header, struct
     z->count++;
 }
 
-static void put_end(struct zip *z)
+/* Writes the directory and closes the file; false: the file could not be written. */
+static bool close_zip(struct diags *ds, struct zip *z)
 {
     uint64_t at = z->o.size, size = z->directory.size;
     struct buf b = {0};
@@ -414,29 +419,34 @@ static void put_end(struct zip *z)
     le(&b, count, 2), le(&b, count, 2), le(&b, low32(size), 4), le(&b, low32(at), 4), le(&b, 0, 2);
     put(&z->o, b.data, b.size);
     buf_free(&b);
+    buf_free(&z->directory);
+    return output_close(ds, &z->o);
 }
 
-static void put_array(struct zip *z, struct str name, const struct literal *l)
+static void put_array(struct zip *z, struct str name, const struct shape *s, struct str data)
 {
     struct buf header = {0};
-    io_npy_header(&header, l->shape);
-    put_member(z, name, buf_view(&header), storage_of(l));
+    io_npy_header(&header, s);
+    put_member(z, name, buf_view(&header), data);
     buf_free(&header);
 }
 
-/* Writes the leaves of a value; their names have the suffix `after`. */
-static void put_leaves(struct zip *z, const char *prefix, const char *after,
+/* Writes the leaves of a value; their names end in `@participant` unless that is negative. */
+static void put_leaves(struct zip *z, const char *prefix, int64_t participant,
                        const struct literal *l, int64_t *leaf)
 {
     if (shape_is_tuple(l->shape)) {
         for (int i = 0; i < l->shape->count; i++)
-            put_leaves(z, prefix, after, l->elements[i], leaf);
+            put_leaves(z, prefix, participant, l->elements[i], leaf);
         return;
     }
     struct buf name = {0};
-    buf_printf(&name, "%s%" PRId64 "%s.npy", prefix, (*leaf)++, after);
+    buf_printf(&name, "%s%" PRId64, prefix, (*leaf)++);
+    if (participant >= 0)
+        buf_printf(&name, "@%" PRId64, participant);
+    buf_puts(&name, ".npy");
     if (shape_is_array(l->shape))
-        put_array(z, buf_view(&name), l);
+        put_array(z, buf_view(&name), l->shape, storage_of(l));
     buf_free(&name);
 }
 
@@ -448,14 +458,9 @@ bool io_write_npz(struct diags *ds, const char *path, const char *prefix,
         return false;
     for (int64_t k = 0; k < count; k++) {
         int64_t leaf = 0;
-        char after[24] = "";
-        if (count > 1)
-            snprintf(after, sizeof after, "@%" PRId64, k);
-        put_leaves(&z, prefix, after, l[k], &leaf);
+        put_leaves(&z, prefix, count > 1 ? k : -1, l[k], &leaf);
     }
-    put_end(&z);
-    buf_free(&z.directory);
-    return output_close(ds, &z.o);
+    return close_zip(ds, &z);
 }
 
 bool io_write_npz_named(struct diags *ds, const char *path, const char *const *names,
@@ -467,12 +472,10 @@ bool io_write_npz_named(struct diags *ds, const char *path, const char *const *n
     for (size_t k = 0; k < count; k++) {
         struct buf name = {0};
         buf_printf(&name, "%s.npy", names[k]);
-        put_array(&z, buf_view(&name), l[k]);
+        put_array(&z, buf_view(&name), l[k]->shape, storage_of(l[k]));
         buf_free(&name);
     }
-    put_end(&z);
-    buf_free(&z.directory);
-    return output_close(ds, &z.o);
+    return close_zip(ds, &z);
 }
 
 /* ---- bundles ---- */
@@ -481,10 +484,7 @@ static void put_text(struct zip *z, const char *name, struct str text)
 {
     const struct shape bytes = {
         .dtype = DT_U8, .rank = 1, .dims = (const int64_t[]){(int64_t)text.len}};
-    struct buf header = {0};
-    io_npy_header(&header, &bytes);
-    put_member(z, str_of(name), buf_view(&header), text);
-    buf_free(&header);
+    put_array(z, str_of(name), &bytes, text);
 }
 
 bool io_write_bundle(struct diags *ds, const char *path, const struct io_bundle *b)
@@ -494,18 +494,14 @@ bool io_write_bundle(struct diags *ds, const char *path, const struct io_bundle 
         return false;
     put_text(&z, "module.npy", b->text);
     for (int64_t p = 0; p < b->participants; p++) {
+        const int64_t number = b->participants > 1 ? p : -1;
         int64_t leaf = 0;
-        char after[24] = "";
-        if (b->participants > 1)
-            snprintf(after, sizeof after, "@%" PRId64, p);
         for (int64_t k = 0; k < b->count; k++)
             if (b->args[p * b->count + k])
-                put_leaves(&z, "arg", after, b->args[p * b->count + k], &leaf);
+                put_leaves(&z, "arg", number, b->args[p * b->count + k], &leaf);
         leaf = 0;
         if (b->results[p])
-            put_leaves(&z, "out", after, b->results[p], &leaf);
+            put_leaves(&z, "out", number, b->results[p], &leaf);
     }
-    put_end(&z);
-    buf_free(&z.directory);
-    return output_close(ds, &z.o);
+    return close_zip(ds, &z);
 }

@@ -82,6 +82,15 @@ static void *grow(struct arena *a, void *items, int count, int first, size_t ite
     return moved;
 }
 
+struct inst *module_next(const struct module *m, const struct inst *i)
+{
+    for (int c = i ? i->parent->index : 0, k = i ? i->index + 1 : 0; c < m->computation_count;
+         c++, k = 0)
+        if (k < m->computations[c]->inst_count)
+            return m->computations[c]->insts[k];
+    return NULL;
+}
+
 struct computation *computation_new(struct module *m, struct str name)
 {
     struct computation *c = ARENA_NEW(&m->arena, struct computation);

@@ -495,6 +495,10 @@ const char *onnx_loop_config(struct str text, struct arena *a, struct onnx_loop 
 /* The canonical order of a computation's instructions (grammar/text.md 5.3): postorder, or the
  * order of creation if the module is scheduled. Returns inst_count pointers in `a`. */
 struct inst **computation_order(struct arena *a, const struct computation *c);
+/* The instruction after i, computation by computation; the first one if i is NULL; NULL: none. */
+struct inst *module_next(const struct module *m, const struct inst *i);
+/* Postorder, scheduled or not. */
+struct inst **computation_postorder(struct arena *a, const struct computation *c);
 /* All computations, callees before callers, in the order of printing (grammar/text.md 5.2); their
  * number in *n. Includes those written as async sugar, which the printer skips. */
 struct computation **module_order(struct arena *a, const struct module *m, int *n);

@@ -64,10 +64,8 @@ static bool *mark_used(struct arena *a, const struct computation *c)
     return used;
 }
 
-struct inst **computation_order(struct arena *a, const struct computation *c)
+struct inst **computation_postorder(struct arena *a, const struct computation *c)
 {
-    if (c->module->is_scheduled && !c->fused)
-        return ARENA_DUP(a, c->insts, c->inst_count);
     struct walk w = {.order = ARENA_ARRAY(a, struct inst *, c->inst_count)};
     arena_init(&w.scratch);
     w.state = ARENA_ARRAY(&w.scratch, uint8_t, c->inst_count);
@@ -77,6 +75,13 @@ struct inst **computation_order(struct arena *a, const struct computation *c)
             walk_from(&w, c->insts[k]);
     arena_free(&w.scratch);
     return w.order;
+}
+
+struct inst **computation_order(struct arena *a, const struct computation *c)
+{
+    if (c->module->is_scheduled && !c->fused)
+        return ARENA_DUP(a, c->insts, c->inst_count);
+    return computation_postorder(a, c);
 }
 
 /* ---- computations ---- */
@@ -148,12 +153,10 @@ static void drain(struct module_walk *w)
 static bool *mark_called(struct module_walk *w, const struct module *m)
 {
     bool *called = ARENA_ARRAY(&w->scratch, bool, m->computation_count);
-    for (int c = 0; c < m->computation_count; c++) {
-        for (int k = 0; k < m->computations[c]->inst_count; k++) {
-            push_callees(w, m->computations[c]->insts[k]);
-            while (w->depth)
-                called[w->stack[--w->depth].c->index] = true;
-        }
+    for (struct inst *i = NULL; (i = module_next(m, i)) != NULL;) {
+        push_callees(w, i);
+        while (w->depth)
+            called[w->stack[--w->depth].c->index] = true;
     }
     memset(w->visited, 0, (size_t)m->computation_count * sizeof *w->visited);
     return called;

@@ -149,6 +149,27 @@ void jit_store(struct jit_builder *b, int tile, int value)
     emit_store(b, b->values[value], tile, NULL);
 }
 
+static void set_offsets(struct jit_builder *b, int offsets)
+{
+    note_tile(b, offsets);
+    b->insts[b->inst_count - 1].offsets = offsets;
+    b->indexed = true;
+}
+
+int jit_load_indexed(struct jit_builder *b, int tile, int offsets, enum dtype t)
+{
+    const int v = jit_load(b, tile, t, false);
+    if (v != JIT_NONE)
+        set_offsets(b, offsets);
+    return v;
+}
+
+void jit_store_indexed(struct jit_builder *b, int tile, int offsets, int value)
+{
+    jit_store(b, tile, value);
+    set_offsets(b, offsets);
+}
+
 /* ---- variables ---- */
 
 int jit_variable(struct jit_builder *b, enum dtype t, char *home, bool loaded)

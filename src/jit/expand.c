@@ -36,9 +36,12 @@ static int rounded_to(struct jit_builder *b, enum dtype t, int x)
         return round_f16(&f, x);
     if (!is_narrow(t) || t == DT_PRED)
         return x;
+    if (!dtype_is_signed(t))
+        return lane_emit(b, LANE_AND, LANE_I32, x,
+                         lane_constant(b, LANE_I32, ((uint64_t)1 << dtype_bits(t)) - 1), 0);
     unsigned unused = 32 - dtype_bits(t);
     x = lane_shift(b, LANE_SHL, LANE_I32, x, unused);
-    return lane_shift(b, dtype_is_signed(t) ? LANE_SAR : LANE_SHR, LANE_I32, x, unused);
+    return lane_shift(b, LANE_SAR, LANE_I32, x, unused);
 }
 
 /* ---- masks ---- */
@@ -209,7 +212,11 @@ ROW(float_clamp, 3, extreme(e, extreme(e, x[0], x[1], true), x[2], false))
 ROW(float_divide, 2, emit2(e, LANE_DIV, x[0], x[1]))
 ROW(float_floor, 1, emit1(e, LANE_FLOOR, x[0]))
 ROW(float_imag, 1, number(e, 0))
+ROW(float_erf, 1, expand_erf(e, x[0]))
+ROW(float_exp, 1, expand_exp(e, x[0]))
 ROW(float_finite, 1, is_finite(e, x[0]))
+ROW(float_log, 1, expand_log(e, x[0]))
+ROW(float_logistic, 1, expand_logistic(e, x[0]))
 ROW(float_maximum, 2, extreme(e, x[0], x[1], true))
 ROW(float_minimum, 2, extreme(e, x[0], x[1], false))
 ROW(float_multiply, 2, emit2(e, LANE_MUL, x[0], x[1]))
@@ -220,6 +227,7 @@ ROW(float_round_even, 1, emit1(e, LANE_ROUND, x[0]))
 ROW(float_rsqrt, 1, emit2(e, LANE_DIV, number(e, 1), emit1(e, LANE_SQRT, x[0])))
 ROW(float_signum, 1, float_sign(e, x[0]))
 ROW(float_sqrt, 1, emit1(e, LANE_SQRT, x[0]))
+ROW(float_tanh, 1, expand_tanh(e, x[0]))
 ROW(integer_absolute, 1, integer_abs(e, x[0]))
 ROW(integer_ones, 1, count_ones(e, bits_of_type(e, x[0])))
 ROW(integer_zeros, 1, count_leading_zeros(e, x[0]))
@@ -246,9 +254,13 @@ static const struct row float_rows[] = {
     {"ceil", 1, float_ceil},
     {"clamp", 3, float_clamp},
     {"divide", 2, float_divide, true},
+    {"erf", 1, float_erf, true},
+    {"exponential", 1, float_exp, true},
     {"floor", 1, float_floor},
     {"imag", 1, float_imag},
     {"is-finite", 1, float_finite},
+    {"log", 1, float_log, true},
+    {"logistic", 1, float_logistic, true},
     {"maximum", 2, float_maximum},
     {"minimum", 2, float_minimum},
     {"multiply", 2, float_multiply, true},
@@ -260,6 +272,7 @@ static const struct row float_rows[] = {
     {"sign", 1, float_signum},
     {"sqrt", 1, float_sqrt, true},
     {"subtract", 2, do_subtract, true},
+    {"tanh", 1, float_tanh, true},
 };
 static const struct row integer_rows[] = {
     {"abs", 1, integer_absolute, true},

@@ -99,4 +99,13 @@ static inline int f64_of(struct expansion *e, int x)
 int expand_quotient(struct expansion *e, int x, int y);
 int expand_remainder(struct expansion *e, int x, int y);
 
+/* ---- expand_single.c ---- */
+
+/* In lanes of f32; LANE_NONE in those of f64. */
+int expand_erf(struct expansion *e, int x);
+int expand_exp(struct expansion *e, int x);
+int expand_log(struct expansion *e, int x);
+int expand_logistic(struct expansion *e, int x);
+int expand_tanh(struct expansion *e, int x);
+
 #endif

@@ -59,13 +59,35 @@ static uint64_t scaled_ratio(const struct expansion *e, uint64_t x, uint64_t d)
     return q + 1;
 }
 
+/* With e = m d - 2^k >= 0, x / d is the integer part of x * m / 2^k, if x e < 2^k: the shortest
+ * product of 32 bits for all x of a narrow type. False if no such product exists. */
+static bool find_short_product(const struct expansion *e, uint64_t d, uint64_t *m, unsigned *k)
+{
+    if (!is_narrow(e->type))
+        return false;
+    const uint64_t most = (uint64_t)1 << (dtype_bits(e->type) - is_signed(e));
+    for (*k = 0; *k < 32; ++*k) {
+        const uint64_t power = (uint64_t)1 << *k;
+        *m = (power + d - 1) / d;
+        if (most * *m > UINT32_MAX)
+            return false;
+        if (most * (*m * d - power) < power)
+            return true;
+    }
+    return false;
+}
+
 /* With 2^(n-1) < d < 2^n, x / d is the integer part of x * m / 2^(width+n-1), where m is
  * 2^(width+n-1) / d, rounded up, if x <= 2^(width-1). Otherwise m needs one more bit. */
 static int divide_magnitude(struct expansion *e, int x, uint64_t d)
 {
     const unsigned n = 64 - (unsigned)__builtin_clzll(d);
+    uint64_t m;
+    unsigned k;
     if ((d & (d - 1)) == 0)
         return lane_shift(e->b, LANE_SHR, e->lane, x, n - 1);
+    if (find_short_product(e, d, &m, &k))
+        return lane_shift(e->b, LANE_SHR, e->lane, emit2(e, LANE_MUL, x, bits(e, m)), k);
     if (is_signed(e) || is_narrow(e->type)) {
         x = high_product(e, x, scaled_ratio(e, (uint64_t)1 << (n - 1), d));
     } else {

@@ -36,6 +36,10 @@ struct jit_builder *jit_builder_new(struct arena *a);
 /* The elements of tile `tile`, packed; with `single`, one element for all. */
 int jit_load(struct jit_builder *b, int tile, enum dtype t, bool single);
 void jit_store(struct jit_builder *b, int tile, int value);
+/* The elements of tile `tile` at the byte offsets in tile `offsets`, of type s64. A function with
+ * such elements computes one after the other: a store may change what is loaded next. */
+int jit_load_indexed(struct jit_builder *b, int tile, int offsets, enum dtype t);
+void jit_store_indexed(struct jit_builder *b, int tile, int offsets, int value);
 
 /* The operation with this spelling on elements of type `t` (of select: except the predicate), as
  * the tile kernel of that name computes it. */
@@ -86,9 +90,10 @@ void jit_end_elements(struct jit_builder *b, int count);
 
 /* An array that is accessed at computed indices, which are clamped: at `base`, or, unless `pointer`
  * is NULL, at the address that it holds. */
+enum { JIT_INSIDE = -1 };
 struct jit_index {
     int value;            /* an integer of at most 64 bits, except u64 */
-    int64_t last, stride; /* greatest index; bytes between indices */
+    int64_t last, stride; /* greatest index, INSIDE: need not be clamped; bytes between indices */
 };
 struct jit_place {
     char *base;

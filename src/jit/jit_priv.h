@@ -3,6 +3,7 @@
  *
  *   expand*.c     operations on elements as lane instructions
  *   build.c       the list of lane instructions
+ *   fold.c        instructions with constant operands
  *   merge.c       removes instructions that are equal to others or not used
  *   allocate.c    assigns registers to values
  *   x86.c         encodings of machine instructions
@@ -50,6 +51,7 @@ struct lane_inst {
     uint8_t lanes;    /* of programs: number of elements */
     bool indexed;     /* an element at `address` is the first one of a loop */
     int tile;         /* or -1: at `address` */
+    int offsets;      /* tile of byte offsets; 0: none */
     int args[LANE_OPERANDS];
     int variable;                   /* that the result is assigned to; -1: none */
     const struct lane_place *place; /* of an element at computed indices; else NULL */
@@ -95,6 +97,7 @@ struct jit_builder {
     int lanes;      /* of instructions that follow; 0: of a tile function, whatever fits */
     int loop_label; /* 1 + the label of the loop of elements that is open; else 0 */
     bool wide;      /* an instruction has lanes of 64 bits */
+    bool indexed;   /* elements of tiles are at offsets */
 };
 
 int lane_operands(const struct lane_inst *i); /* number of them */
@@ -107,6 +110,14 @@ int lane_constant(struct jit_builder *b, enum lane_type t, uint64_t bits);
 bool lane_of_dtype(enum dtype t, enum lane_type *out);
 enum lane_type lane_type_of(const struct jit_builder *b, int lanes);
 int jit_value_new(struct jit_builder *b, enum dtype t, int lanes);
+
+/* ---- fold.c ---- */
+
+/* The value that an instruction always has: an earlier instruction or a constant; LANE_NONE:
+ * neither. */
+int lane_fold(struct jit_builder *b, const struct lane_inst *i);
+/* Whether operands can be exchanged: not of sums and products of floats, as NaNs have payloads. */
+bool lane_is_commutative(const struct lane_inst *i);
 
 /* ---- merge.c ---- */
 

@@ -28,7 +28,8 @@ static bool is_supported(void)
 {
 #ifdef __x86_64__
     const char *wanted = getenv("HLO_NATIVE");
-    return __builtin_cpu_supports("avx2") && (!wanted || strcmp(wanted, "0") != 0);
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           (!wanted || strcmp(wanted, "0") != 0);
 #else
     return false;
 #endif

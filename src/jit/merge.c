@@ -1,7 +1,7 @@
 /*
- * merge.c: removes instructions of a function on tiles that compute what an earlier one does, and
- * those whose values are not used: two operations often expand to common parts, as quotient and
- * remainder do.
+ * merge.c: removes instructions of a function on tiles that compute a constant, an operand or what
+ * an earlier one does, and those whose values are not used: two operations often expand to common
+ * parts, as quotient and remainder do.
  */
 #include "jit/jit_priv.h"
 
@@ -86,7 +86,9 @@ void lane_merge(struct jit_builder *b)
         for (int j = 0; j < lane_operands(i); j++)
             if (i->args[j] >= 0)
                 i->args[j] = m.to[i->args[j]];
-        m.to[k] = may_merge(i) ? find_equal(&m, k) : k;
+        m.to[k] = lane_fold(b, i);
+        if (m.to[k] == LANE_NONE)
+            m.to[k] = may_merge(i) ? find_equal(&m, k) : k;
     }
     remove_unused(&m);
 }

@@ -88,10 +88,11 @@ void x86_general(struct x86_code *c, int opcode, int reg, struct x86_operand m)
 
 void x86_load_address(struct x86_code *c, int r, const void *address)
 {
-    uint64_t v = (uint64_t)(uintptr_t)address;
-    put(c, 0x48 | r >> 3);
+    const uint64_t v = (uint64_t)(uintptr_t)address;
+    const bool wide = v > UINT32_MAX;
+    put(c, 0x40 | wide << 3 | r >> 3);
     put(c, 0xb8 | (r & 7));
-    buf_bytes(&c->bytes, (const char *)&v, sizeof v);
+    buf_bytes(&c->bytes, (const char *)&v, wide ? 8 : 4);
 }
 
 int x86_jump(struct x86_code *c, enum x86_condition condition, int target)

@@ -215,7 +215,7 @@ jit_program_fn *jit_program(struct jit_builder *b, struct jit_memory *m)
     p.s.base = choose_base(b);
     p.label_at = ARENA_ARRAY(b->arena, int, b->label_count + 1);
     for (int k = 0; k < b->inst_count; k++)
-        p.has_vectors |= b->insts[k].lanes > 1;
+        p.has_vectors |= b->insts[k].lanes > 1 || b->insts[k].place;
     enter(&p);
     for (int k = 0; k < b->inst_count; k++)
         put_inst(&p, k);

@@ -123,30 +123,67 @@ static void load_index(const struct x86_selection *s, const struct lane_index *x
         x86_general(s->code, 0x63, RAX, x86_register(RAX)); /* movsxd */
 }
 
-enum { MOVE_IF_NEGATIVE = 0x0f48, MOVE_IF_GREATER = 0x0f4f, MULTIPLY = 0x0faf };
+/* RAX, clamped */
+static void clamp_index(struct x86_code *c, int64_t last)
+{
+    enum { MOVE_IF_NEGATIVE = 0x0f48, MOVE_IF_GREATER = 0x0f4f };
+    x86_general(c, 0x33, RCX, x86_register(RCX)); /* xor: 0 */
+    x86_general(c, 0x85, RAX, x86_register(RAX)); /* test */
+    x86_general(c, MOVE_IF_NEGATIVE, RAX, x86_register(RCX));
+    x86_load_address(c, RCX, (const void *)(uintptr_t)last);
+    x86_general(c, 0x3b, RAX, x86_register(RCX)); /* cmp */
+    x86_general(c, MOVE_IF_GREATER, RAX, x86_register(RCX));
+}
+
+static bool is_scale(int64_t stride)
+{
+    return stride == 1 || stride == 2 || stride == 4 || stride == 8;
+}
+
 struct x86_operand x86_place(const struct x86_selection *s, const struct lane_place *p)
 {
+    enum { MULTIPLY = 0x69 };
     struct x86_code *c = s->code;
-    if (p->pointer) {
-        struct x86_operand m = x86_address(s, (const char *)p->pointer);
-        x86_general(c, 0x8b, X86_ADDRESS, m);
-    } else {
+    if (p->pointer)
+        x86_general(c, 0x8b, X86_ADDRESS, x86_address(s, (const char *)p->pointer));
+    else
         x86_load_address(c, X86_ADDRESS, p->base);
-    }
-    for (int k = 0; k < p->count; k++) {
+    for (int k = p->count - 1; k >= 0; k--) {
         const struct lane_index *x = &p->indices[k];
         load_index(s, x);
-        x86_general(c, 0x33, RCX, x86_register(RCX)); /* xor: 0 */
-        x86_general(c, 0x85, RAX, x86_register(RAX)); /* test */
-        x86_general(c, MOVE_IF_NEGATIVE, RAX, x86_register(RCX));
-        x86_load_address(c, RCX, (const void *)(uintptr_t)x->last);
-        x86_general(c, 0x3b, RAX, x86_register(RCX)); /* cmp */
-        x86_general(c, MOVE_IF_GREATER, RAX, x86_register(RCX));
-        x86_load_address(c, RCX, (const void *)(uintptr_t)x->stride);
-        x86_general(c, MULTIPLY, RAX, x86_register(RCX));
+        if (x->last != JIT_INSIDE)
+            clamp_index(c, x->last);
+        if (k == 0 && is_scale(x->stride))
+            return x86_indexed(X86_ADDRESS, RAX, (int)x->stride);
+        if (x->stride == (int32_t)x->stride) {
+            x86_general(c, MULTIPLY, RAX, x86_register(RAX));
+            x86_int32(c, (int32_t)x->stride);
+        } else {
+            x86_load_address(c, RCX, (const void *)(uintptr_t)x->stride);
+            x86_general(c, 0x0faf, RAX, x86_register(RCX));
+        }
         x86_general(c, 0x03, X86_ADDRESS, x86_register(RAX)); /* add */
     }
     return x86_memory(X86_ADDRESS, 0);
+}
+
+/* A loop over whole lines of n bytes; leaves RSI and RDI after them. */
+static void copy_lines(struct x86_code *c, int64_t n)
+{
+    enum { LINE = 64, HALF = 32 };
+    const int64_t end = n - n % LINE;
+    x86_number(c, X86_ADD, RSI, (int32_t)end);
+    x86_number(c, X86_ADD, RDI, (int32_t)end);
+    x86_load_address(c, RCX, (const void *)(intptr_t)-end);
+    const int top = (int)c->bytes.size;
+    for (int half = 0; half < LINE; half += HALF) {
+        struct x86_operand from = x86_indexed(RSI, RCX, 1), to = x86_indexed(RDI, RCX, 1);
+        from.offset = to.offset = half;
+        x86_vector(c, X86_MOVUPS_LOAD, true, FIRST_SPARE, 0, from, 0);
+        x86_vector(c, X86_MOVUPS_STORE, true, FIRST_SPARE, 0, to, 0);
+    }
+    x86_number(c, X86_ADD, RCX, LINE);
+    x86_jump(c, X86_LESS, top);
 }
 
 /* n bytes from [RSI] to [RDI] */
@@ -155,9 +192,8 @@ static void copy_bytes(const struct x86_selection *s, int64_t n)
     enum { VECTOR = 16, MOST = 8 * VECTOR };
     struct x86_code *c = s->code;
     if (n > MOST) {
-        x86_load_address(c, RCX, (const void *)(uintptr_t)n);
-        x86_bytes(c, "\xf3\xa4", 2); /* rep movsb */
-        return;
+        copy_lines(c, n);
+        n %= 64;
     }
     for (int at = 0, width; at < n; at += width) {
         const int64_t rest = n - at;
@@ -179,9 +215,9 @@ static void copy_bytes(const struct x86_selection *s, int64_t n)
 
 static void select_copy(const struct x86_selection *s, const struct lane_inst *i)
 {
+    enum { LOAD_EFFECTIVE_ADDRESS = 0x8d };
     const bool from = i->op == LANE_COPY_FROM;
-    x86_place(s, i->place);
-    x86_general(s->code, 0x8b, from ? RSI : RDI, x86_register(X86_ADDRESS));
+    x86_general(s->code, LOAD_EFFECTIVE_ADDRESS, from ? RSI : RDI, x86_place(s, i->place));
     x86_load_address(s->code, from ? RDI : RSI, i->address);
     copy_bytes(s, i->place->bytes);
 }
@@ -199,6 +235,12 @@ static struct x86_operand element_of(const struct x86_selection *s, const struct
         m.index = X86_INDEX;
         m.scale = (int)dtype_bytes((enum dtype)i->format);
         return m;
+    }
+    if (i->offsets) { /* the address of the tile plus an offset */
+        x86_general(s->code, 0x8b, X86_ADDRESS, x86_memory(X86_TILES, 8 * i->offsets));
+        x86_general(s->code, 0x8b, X86_ADDRESS, x86_indexed(X86_ADDRESS, X86_INDEX, 8));
+        x86_general(s->code, 0x03, X86_ADDRESS, x86_memory(X86_TILES, 8 * i->tile));
+        return x86_memory(X86_ADDRESS, 0);
     }
     int base = x86_tile_register(i->tile);
     if (base == X86_ADDRESS)
@@ -358,20 +400,6 @@ static bool select_conversion(const struct x86_selection *s, const struct lane_i
 
 /* ---- other instructions ---- */
 
-static bool is_commutative(const struct lane_inst *i)
-{
-    switch (i->op) {
-    case LANE_AND:
-    case LANE_OR:
-    case LANE_XOR:
-    case LANE_MUL_U32: return true;
-    case LANE_ADD:
-    case LANE_MUL:
-    case LANE_EQ: return !lane_is_float((enum lane_type)i->type);
-    default: return false;
-    }
-}
-
 /* Products of the even and of the odd lanes, whose high halves are combined. */
 static void select_high_product(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
@@ -405,7 +433,7 @@ static void select_by_table(const struct x86_selection *s, const struct lane_ins
         x86_vector(s->code, (enum x86_inst)inst, wide, out, 0, m, choice->immediate);
         return;
     }
-    if (is_commutative(i) && operand_of(s, x).kind != X86_REGISTER) {
+    if (lane_is_commutative(i) && operand_of(s, x).kind != X86_REGISTER) {
         x = i->args[1];
         y = i->args[0];
     }
@@ -442,6 +470,29 @@ static int select_move(const struct x86_selection *s, int lanes, int r)
     return r;
 }
 
+static bool is_in(const struct x86_selection *s, int lanes, int r)
+{
+    const struct x86_operand m = operand_of(s, lanes);
+    return m.kind == X86_REGISTER && m.number == r;
+}
+
+/* The machine replaces one of the operands. */
+static void select_multiply_add(const struct x86_selection *s, const struct lane_inst *i, int out)
+{
+    const bool wide = is_wide_vector(s, LANE_F32), single = s->lanes == 1;
+    const bool swapped = is_in(s, i->args[1], out);
+    const int x = i->args[swapped], y = i->args[!swapped], z = i->args[2];
+    if (is_in(s, z, out)) {
+        x86_vector(s->code, single ? X86_FMADD231SS : X86_FMADD231PS, wide, out,
+                   x86_in_register(s, x, FIRST_SPARE), operand_of(s, y), 0);
+        return;
+    }
+    const int by = x86_in_register(s, y, FIRST_SPARE);
+    select_move(s, x, out);
+    x86_vector(s->code, single ? X86_FMADD213SS : X86_FMADD213PS, wide, out, by, operand_of(s, z),
+               0);
+}
+
 /* ---- values between their places: variables around calls ---- */
 
 void x86_load_variable(const struct x86_selection *s, int variable)
@@ -476,6 +527,7 @@ void x86_select(const struct x86_selection *s, int number)
     case LANE_COPY_FROM:
     case LANE_COPY_TO: select_copy(s, i); return;
     case LANE_BLEND: select_blend(s, i, out); break;
+    case LANE_FMA: select_multiply_add(s, i, out); break;
     case LANE_SPLAT: select_splat(s, i, out); break;
     case LANE_AND_NOT: /* the machine inverts the first operand */
         x86_vector(s->code, X86_PANDN, is_wide_vector(s, (enum lane_type)i->type), out,

@@ -28,7 +28,8 @@ static void put_loop(struct x86_selection *s, int lanes)
     x86_set_target(c, skip, (int)c->bytes.size);
 }
 
-/* The first loop ends before the last incomplete vector. */
+/* The first loop ends before the last incomplete vector. Elements at offsets have only the second.
+ */
 static void put_function(struct x86_selection *s)
 {
     struct x86_code *c = s->code;
@@ -39,9 +40,11 @@ static void put_function(struct x86_selection *s)
     for (int k = 0; k < s->b->tile_count && x86_tile_register(k) != X86_ADDRESS; k++)
         x86_general(c, 0x8b, x86_tile_register(k), x86_memory(X86_TILES, 8 * k));
     x86_general(c, 0x33, X86_INDEX, x86_register(X86_INDEX)); /* xor: 0 */
-    x86_number(c, X86_SUB, X86_COUNT, lanes - 1);
-    put_loop(s, lanes);
-    x86_number(c, X86_ADD, X86_COUNT, lanes - 1);
+    if (!s->b->indexed) {
+        x86_number(c, X86_SUB, X86_COUNT, lanes - 1);
+        put_loop(s, lanes);
+        x86_number(c, X86_ADD, X86_COUNT, lanes - 1);
+    }
     put_loop(s, 1);
     x86_number(c, X86_ADD, RSP, slot_bytes);
     for (size_t k = COUNT_OF(saved); k-- > 0;)

@@ -26,7 +26,7 @@ enum dtype combine_work_type(enum kern_combine c, enum dtype t)
     if (!dtype_is_float(t) || t == DT_F64)
         return t;
     if (c == KERN_MULTIPLY)
-        return t;
+        return t == DT_F32 ? DT_F64 : t;
     return c == KERN_ADD ? DT_F64 : DT_F32; /* maximum and minimum are the same in any type */
 }
 
@@ -43,7 +43,7 @@ bool combine_order_free(enum kern_combine c, enum dtype t, enum dtype work)
     if (!dtype_is_float(t))
         return true;
     return c == KERN_MAXIMUM || c == KERN_MINIMUM ||
-           (c == KERN_ADD && work == DT_F64 && t != DT_F64);
+           ((c == KERN_ADD || c == KERN_MULTIPLY) && work == DT_F64 && t != DT_F64);
 }
 
 /* Stores the least (or greatest) value of a type. */

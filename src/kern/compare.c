@@ -9,96 +9,51 @@
 
 /* grammar/values.md 5.2: bits with the sign set count down from -1 */
 static inline int8_t key_8(uint8_t u) { return (int8_t)(u & 0x80 ? u ^ 0x7f : u); }
+static inline int8_t key_6(uint8_t u) { return key_8((uint8_t)(u << 2)); }
+static inline int8_t key_4(uint8_t u) { return key_8((uint8_t)(u << 4)); }
 static inline int16_t key_16(uint16_t u) { return (int16_t)(u & 0x8000 ? u ^ 0x7fff : u); }
 static inline int32_t key_32(uint32_t u) { return (int32_t)(u >> 31 ? u ^ 0x7fffffff : u); }
 static inline int64_t key_64(uint64_t u) { return (int64_t)(u >> 63 ? u ^ 0x7fffffffffffffff : u); }
 /* There is no minus zero: its code is NaN, the smallest key; 0x81 follows zero. */
 static inline int key_fnuz(uint8_t u) { return u <= 0x80 ? (u == 0x80 ? -128 : u) : 0x80 - u; }
 
-#define SELF u8
-#define T uint8_t
-#define KEY(x) (x)
-#include "kern/compare.inc"
+#define ALL(id)                                                                                    \
+    static kern_tile_fn *const id##_all[6] = {                                                     \
+        [KERN_EQ] = id##_EQ, [KERN_NE] = id##_NE, [KERN_GE] = id##_GE,                             \
+        [KERN_GT] = id##_GT, [KERN_LE] = id##_LE, [KERN_LT] = id##_LT,                             \
+    };
 
-#define SELF u16
-#define T uint16_t
-#define KEY(x) (x)
-#include "kern/compare.inc"
+/* ---- elements of one type, by a key that C's operators compare ---- */
 
-#define SELF u32
-#define T uint32_t
-#define KEY(x) (x)
-#include "kern/compare.inc"
-
-#define SELF u64
-#define T uint64_t
-#define KEY(x) (x)
-#include "kern/compare.inc"
-
-#define SELF s8
-#define T int8_t
-#define KEY(x) (x)
-#include "kern/compare.inc"
-
-#define SELF s16
-#define T int16_t
-#define KEY(x) (x)
-#include "kern/compare.inc"
-
-#define SELF s32
-#define T int32_t
-#define KEY(x) (x)
-#include "kern/compare.inc"
-
-#define SELF s64
-#define T int64_t
-#define KEY(x) (x)
-#include "kern/compare.inc"
-
-#define SELF f32
-#define T float
-#define KEY(x) (x)
-#include "kern/compare.inc"
-
-#define SELF f64
-#define T double
-#define KEY(x) (x)
-#include "kern/compare.inc"
-
-#define SELF total_4
-#define T uint8_t
-#define KEY(x) key_8((uint8_t)((x) << 4))
-#include "kern/compare.inc"
-
-#define SELF total_6
-#define T uint8_t
-#define KEY(x) key_8((uint8_t)((x) << 2))
-#include "kern/compare.inc"
-
-#define SELF total_8
-#define T uint8_t
-#define KEY(x) key_8(x)
-#include "kern/compare.inc"
-
-#define SELF total_fnuz
-#define T uint8_t
-#define KEY(x) key_fnuz(x)
-#include "kern/compare.inc"
-
-#define SELF total_16
-#define T uint16_t
-#define KEY(x) key_16(x)
-#include "kern/compare.inc"
-
-#define SELF total_32
-#define T uint32_t
-#define KEY(x) key_32(x)
-#include "kern/compare.inc"
-
-#define SELF total_64
-#define T uint64_t
-#define KEY(x) key_64(x)
-#include "kern/compare.inc"
+#define SAME(x) (x)
+#define DIRECTION(id, T, key, d, operator) TILE_BINARY(id##_##d, uint8_t, T, key(x) operator key(y))
+#define ORDERED(id, T, key)                                                                        \
+    DIRECTION(id, T, key, EQ, ==)                                                                  \
+    DIRECTION(id, T, key, NE, !=)                                                                  \
+    DIRECTION(id, T, key, GE, >=)                                                                  \
+    DIRECTION(id, T, key, GT, >)                                                                   \
+    DIRECTION(id, T, key, LE, <=)                                                                  \
+    DIRECTION(id, T, key, LT, <)                                                                   \
+    ALL(id)
+ORDERED(u8, uint8_t, SAME)
+ORDERED(u16, uint16_t, SAME)
+ORDERED(u32, uint32_t, SAME)
+ORDERED(u64, uint64_t, SAME)
+ORDERED(s8, int8_t, SAME)
+ORDERED(s16, int16_t, SAME)
+ORDERED(s32, int32_t, SAME)
+ORDERED(s64, int64_t, SAME)
+ORDERED(f32, float, SAME)
+ORDERED(f64, double, SAME)
+ORDERED(total_4, uint8_t, key_4)
+ORDERED(total_6, uint8_t, key_6)
+ORDERED(total_8, uint8_t, key_8)
+ORDERED(total_fnuz, uint8_t, key_fnuz)
+ORDERED(total_16, uint16_t, key_16)
+ORDERED(total_32, uint32_t, key_32)
+ORDERED(total_64, uint64_t, key_64)
+#undef ORDERED
+#undef DIRECTION
 
 /* ---- narrow floats in partial order ---- */
 
@@ -122,24 +77,15 @@ static void in_f32(enum dtype t, enum kern_direction d, uint8_t *out, const void
     {                                                                                              \
         in_f32(DT_##id, KERN_##d, out, args, n);                                                   \
     }
-/* clang-format off */
-#define NARROW(id)                                                                                           \
-    DIRECTION(id, EQ) DIRECTION(id, NE) DIRECTION(id, GE) DIRECTION(id, GT) DIRECTION(id, LE) DIRECTION(id, LT)\
-    static kern_tile_fn *const id##_all[6] = {id##_EQ, id##_NE, id##_GE, id##_GT, id##_LE, id##_LT};
-/* clang-format on */
-NARROW(F4E2M1FN)
-NARROW(F6E2M3FN)
-NARROW(F6E3M2FN)
-NARROW(F8E3M4)
-NARROW(F8E4M3)
-NARROW(F8E4M3B11FNUZ)
-NARROW(F8E4M3FN)
-NARROW(F8E4M3FNUZ)
-NARROW(F8E5M2)
-NARROW(F8E5M2FNUZ)
-NARROW(F8E8M0FNU)
-NARROW(F16)
-NARROW(BF16)
+#define NARROW(id)                                                                                 \
+    DIRECTION(id, EQ)                                                                              \
+    DIRECTION(id, NE)                                                                              \
+    DIRECTION(id, GE)                                                                              \
+    DIRECTION(id, GT)                                                                              \
+    DIRECTION(id, LE)                                                                              \
+    DIRECTION(id, LT)                                                                              \
+    ALL(id)
+TILE_NARROW_TYPES(NARROW)
 #undef NARROW
 #undef DIRECTION
 
@@ -149,16 +95,13 @@ NARROW(BF16)
 #define ORDER(id, T, d, operator)                                                                  \
     DIRECTION(id, T, d, x.re == y.re ? x.im operator y.im : x.re operator y.re)
 #define COMPLEX(id, T)                                                                             \
-    DIRECTION(id, T, eq, x.re == y.re && x.im == y.im)                                             \
-    DIRECTION(id, T, ne, x.re != y.re || x.im != y.im)                                             \
-    ORDER(id, T, ge, >=)                                                                           \
-    ORDER(id, T, gt, >)                                                                            \
-    ORDER(id, T, le, <=)                                                                           \
-    ORDER(id, T, lt, <)                                                                            \
-    static kern_tile_fn *const id##_all[6] = {                                                     \
-        [KERN_EQ] = id##_eq, [KERN_NE] = id##_ne, [KERN_GE] = id##_ge,                             \
-        [KERN_GT] = id##_gt, [KERN_LE] = id##_le, [KERN_LT] = id##_lt,                             \
-    };
+    DIRECTION(id, T, EQ, x.re == y.re && x.im == y.im)                                             \
+    DIRECTION(id, T, NE, x.re != y.re || x.im != y.im)                                             \
+    ORDER(id, T, GE, >=)                                                                           \
+    ORDER(id, T, GT, >)                                                                            \
+    ORDER(id, T, LE, <=)                                                                           \
+    ORDER(id, T, LT, <)                                                                            \
+    ALL(id)
 COMPLEX(c64, struct c64)
 COMPLEX(c128, struct c128)
 #undef COMPLEX
@@ -183,20 +126,10 @@ static kern_tile_fn *const *const natural[DT_COUNT] = {
     [DT_U16] = u16_all,
     [DT_U32] = u32_all,
     [DT_U64] = u64_all,
-    [DT_F4E2M1FN] = F4E2M1FN_all,
-    [DT_F6E2M3FN] = F6E2M3FN_all,
-    [DT_F6E3M2FN] = F6E3M2FN_all,
-    [DT_F8E3M4] = F8E3M4_all,
-    [DT_F8E4M3] = F8E4M3_all,
-    [DT_F8E4M3B11FNUZ] = F8E4M3B11FNUZ_all,
-    [DT_F8E4M3FN] = F8E4M3FN_all,
-    [DT_F8E4M3FNUZ] = F8E4M3FNUZ_all,
-    [DT_F8E5M2] = F8E5M2_all,
-    [DT_F8E5M2FNUZ] = F8E5M2FNUZ_all,
-    [DT_F8E8M0FNU] = F8E8M0FNU_all,
-    [DT_F16] = F16_all,
-    [DT_BF16] = BF16_all,
-    [DT_F32] = f32_all,
+#define X(id) [DT_##id] = id##_all,
+    TILE_NARROW_TYPES(X)
+#undef X
+        [DT_F32] = f32_all,
     [DT_F64] = f64_all,
     [DT_C64] = c64_all,
     [DT_C128] = c128_all,

@@ -32,107 +32,46 @@ enum native {
 #define HOLD(x, F, S, low, high, edge)                                                             \
     ((x) < (F)edge ? (x) > (F)low ? (S)(x) : low : (x) >= (F)edge ? high : 0)
 
-#define SELF S1
-#define TO int8_t
-#define FROM_INTEGER(x) WRAP(x, int8_t, uint8_t, 1)
-#define FROM_FLOAT(x, F) HOLD(x, F, int8_t, -1, 0, 0x1p0)
-#include "kern/convert_native.inc"
-
-#define SELF S2
-#define TO int8_t
-#define FROM_INTEGER(x) WRAP(x, int8_t, uint8_t, 2)
-#define FROM_FLOAT(x, F) HOLD(x, F, int8_t, -2, 1, 0x1p1)
-#include "kern/convert_native.inc"
-
-#define SELF S4
-#define TO int8_t
-#define FROM_INTEGER(x) WRAP(x, int8_t, uint8_t, 4)
-#define FROM_FLOAT(x, F) HOLD(x, F, int8_t, -8, 7, 0x1p3)
-#include "kern/convert_native.inc"
-
-#define SELF S8
-#define TO int8_t
-#define FROM_INTEGER(x) WRAP(x, int8_t, uint8_t, 8)
-#define FROM_FLOAT(x, F) HOLD(x, F, int8_t, INT8_MIN, INT8_MAX, 0x1p7)
-#include "kern/convert_native.inc"
-
-#define SELF S16
-#define TO int16_t
-#define FROM_INTEGER(x) WRAP(x, int16_t, uint16_t, 16)
-#define FROM_FLOAT(x, F) HOLD(x, F, int16_t, INT16_MIN, INT16_MAX, 0x1p15)
-#include "kern/convert_native.inc"
-
-#define SELF S32
-#define TO int32_t
-#define FROM_INTEGER(x) WRAP(x, int32_t, uint32_t, 32)
-#define FROM_FLOAT(x, F) HOLD(x, F, int32_t, INT32_MIN, INT32_MAX, 0x1p31)
-#include "kern/convert_native.inc"
-
-#define SELF S64
-#define TO int64_t
-#define FROM_INTEGER(x) WRAP(x, int64_t, uint64_t, 64)
-#define FROM_FLOAT(x, F) HOLD(x, F, int64_t, INT64_MIN, INT64_MAX, 0x1p63)
-#include "kern/convert_native.inc"
-
-#define SELF U1
-#define TO uint8_t
-#define FROM_INTEGER(x) WRAP(x, uint8_t, uint8_t, 1)
-#define FROM_FLOAT(x, F) HOLD(x, F, uint8_t, 0, 1, 0x1p1)
-#include "kern/convert_native.inc"
-
-#define SELF U2
-#define TO uint8_t
-#define FROM_INTEGER(x) WRAP(x, uint8_t, uint8_t, 2)
-#define FROM_FLOAT(x, F) HOLD(x, F, uint8_t, 0, 3, 0x1p2)
-#include "kern/convert_native.inc"
-
-#define SELF U4
-#define TO uint8_t
-#define FROM_INTEGER(x) WRAP(x, uint8_t, uint8_t, 4)
-#define FROM_FLOAT(x, F) HOLD(x, F, uint8_t, 0, 15, 0x1p4)
-#include "kern/convert_native.inc"
-
-#define SELF U8
-#define TO uint8_t
-#define FROM_INTEGER(x) WRAP(x, uint8_t, uint8_t, 8)
-#define FROM_FLOAT(x, F) HOLD(x, F, uint8_t, 0, UINT8_MAX, 0x1p8)
-#include "kern/convert_native.inc"
-
-#define SELF U16
-#define TO uint16_t
-#define FROM_INTEGER(x) WRAP(x, uint16_t, uint16_t, 16)
-#define FROM_FLOAT(x, F) HOLD(x, F, uint16_t, 0, UINT16_MAX, 0x1p16)
-#include "kern/convert_native.inc"
-
-#define SELF U32
-#define TO uint32_t
-#define FROM_INTEGER(x) WRAP(x, uint32_t, uint32_t, 32)
-#define FROM_FLOAT(x, F) HOLD(x, F, uint32_t, 0, UINT32_MAX, 0x1p32)
-#include "kern/convert_native.inc"
-
-#define SELF U64
-#define TO uint64_t
-#define FROM_INTEGER(x) WRAP(x, uint64_t, uint64_t, 64)
-#define FROM_FLOAT(x, F) HOLD(x, F, uint64_t, 0, UINT64_MAX, 0x1p64)
-#include "kern/convert_native.inc"
-
-#define SELF PRED
-#define TO uint8_t
-#define FROM_INTEGER(x) ((x) != 0)
-#define FROM_FLOAT(x, F) ((x) != 0)
-#include "kern/convert_native.inc"
-
-#define SELF F32
-#define TO float
-#define FROM_INTEGER(x) ((float)(x))
-#define FROM_FLOAT(x, F) ((float)(x))
-#include "kern/convert_native.inc"
-
-#define SELF F64
-#define TO double
-#define FROM_INTEGER(x) ((double)(x))
-#define FROM_FLOAT(x, F) ((double)(x))
-#include "kern/convert_native.inc"
+/* The conversions of every native type to one: the values of an integer, a float and a double x in
+ * it. */
+#define LOOP(to, from, TO, FROM, formula) TILE_UNARY(to##_from_##from, TO, FROM, formula)
+#define NATIVE(to, TO, integer, single, wide)                                                      \
+    LOOP(to, s8, TO, int8_t, integer)                                                              \
+    LOOP(to, s16, TO, int16_t, integer)                                                            \
+    LOOP(to, s32, TO, int32_t, integer)                                                            \
+    LOOP(to, s64, TO, int64_t, integer)                                                            \
+    LOOP(to, u8, TO, uint8_t, integer)                                                             \
+    LOOP(to, u16, TO, uint16_t, integer)                                                           \
+    LOOP(to, u32, TO, uint32_t, integer)                                                           \
+    LOOP(to, u64, TO, uint64_t, integer)                                                           \
+    LOOP(to, f32, TO, float, single)                                                               \
+    LOOP(to, f64, TO, double, wide)                                                                \
+    static kern_tile_fn *const to##_from[NATIVE_COUNT] = {                                         \
+        [FROM_S8] = to##_from_s8,   [FROM_S16] = to##_from_s16, [FROM_S32] = to##_from_s32,        \
+        [FROM_S64] = to##_from_s64, [FROM_U8] = to##_from_u8,   [FROM_U16] = to##_from_u16,        \
+        [FROM_U32] = to##_from_u32, [FROM_U64] = to##_from_u64, [FROM_F32] = to##_from_f32,        \
+        [FROM_F64] = to##_from_f64,                                                                \
+    };
+#define INTEGER(to, TO, U, bits, low, high, edge)                                                  \
+    NATIVE(to, TO, WRAP(x, TO, U, bits), HOLD(x, float, TO, low, high, edge),                      \
+           HOLD(x, double, TO, low, high, edge))
+INTEGER(S1, int8_t, uint8_t, 1, -1, 0, 0x1p0)
+INTEGER(S2, int8_t, uint8_t, 2, -2, 1, 0x1p1)
+INTEGER(S4, int8_t, uint8_t, 4, -8, 7, 0x1p3)
+INTEGER(S8, int8_t, uint8_t, 8, INT8_MIN, INT8_MAX, 0x1p7)
+INTEGER(S16, int16_t, uint16_t, 16, INT16_MIN, INT16_MAX, 0x1p15)
+INTEGER(S32, int32_t, uint32_t, 32, INT32_MIN, INT32_MAX, 0x1p31)
+INTEGER(S64, int64_t, uint64_t, 64, INT64_MIN, INT64_MAX, 0x1p63)
+INTEGER(U1, uint8_t, uint8_t, 1, 0, 1, 0x1p1)
+INTEGER(U2, uint8_t, uint8_t, 2, 0, 3, 0x1p2)
+INTEGER(U4, uint8_t, uint8_t, 4, 0, 15, 0x1p4)
+INTEGER(U8, uint8_t, uint8_t, 8, 0, UINT8_MAX, 0x1p8)
+INTEGER(U16, uint16_t, uint16_t, 16, 0, UINT16_MAX, 0x1p16)
+INTEGER(U32, uint32_t, uint32_t, 32, 0, UINT32_MAX, 0x1p32)
+INTEGER(U64, uint64_t, uint64_t, 64, 0, UINT64_MAX, 0x1p64)
+NATIVE(PRED, uint8_t, x != 0, x != 0, x != 0)
+NATIVE(F32, float, (float)x, (float)x, (float)x)
+NATIVE(F64, double, (double)x, (double)x, (double)x)
 
 /* clang-format off */
 #define NATIVE_TYPES(X)                                                                                      \

@@ -25,7 +25,7 @@ static void copy_rows(char *out, const char *x, const int64_t *dims, const int64
 
 /* Transpositions are tiled by one cache line on each side, and by squares whose rows span few
  * pages. */
-enum { LINE = 64, SQUARE = 512 };
+enum { LINE = 64, SQUARE = 512, RUN = 8 };
 
 /* From this size on a result is written with non-temporal stores, if its rows are not too short.
  * The last-level cache size that the processor reports is not used: in a virtual machine it is
@@ -111,6 +111,29 @@ static void block_kern_w16(char *out, int64_t os, const char *x, int64_t xs)
     *(kern_w16 *)(void *)out = *(const kern_w16 *)(const void *)x;
 }
 
+/* A run of elements that are `step` apart. */
+#define STRIDED_RUN(W)                                                                             \
+    KERN_CLONES static void run_##W(W *restrict out, const W *restrict x, int64_t step, int64_t n) \
+    {                                                                                              \
+        if (step == -1)                                                                            \
+            for (int64_t j = 0; j < n; j++)                                                        \
+                out[j] = x[-j];                                                                    \
+        else if (step == 2)                                                                        \
+            for (int64_t j = 0; j < n; j++)                                                        \
+                out[j] = x[2 * j];                                                                 \
+        else if (step == -2)                                                                       \
+            for (int64_t j = 0; j < n; j++)                                                        \
+                out[j] = x[-2 * j];                                                                \
+        else                                                                                       \
+            for (int64_t j = 0; j < n; j++)                                                        \
+                out[j] = x[step * j];                                                              \
+    }
+STRIDED_RUN(kern_w1)
+STRIDED_RUN(kern_w2)
+STRIDED_RUN(kern_w4)
+STRIDED_RUN(kern_w8)
+STRIDED_RUN(kern_w16)
+
 /* The loops for one width. A `strided` one reads its inner run with any stride (0 repeats one
  * element). A `transposed` one writes runs of dims[1] and reads runs of dims[0]. */
 #define COPY_LOOPS(W)                                                                              \
@@ -127,22 +150,11 @@ static void block_kern_w16(char *out, int64_t os, const char *x, int64_t xs)
             return;                                                                                \
         }                                                                                          \
         for (int64_t i = 0; i < dims[0]; i++, out += out_strides[0], x += x_strides[0]) {          \
-            W *o = (W *)out;                                                                       \
-            if (os == w && xs == 2 * os) {                                                         \
-                const W *first = (const W *)x;                                                     \
-                for (int64_t j = 0; j < n; j++)                                                    \
-                    o[j] = first[2 * j];                                                           \
-            } else if (os == w && xs == -2 * os) {                                                 \
-                const W *last = (const W *)x;                                                      \
-                for (int64_t j = 0; j < n; j++)                                                    \
-                    o[j] = last[-2 * j];                                                           \
-            } else if (os == w && xs == -os) {                                                     \
-                const W *last = (const W *)x;                                                      \
-                for (int64_t j = 0; j < n; j++)                                                    \
-                    o[j] = last[-j];                                                               \
+            if (os == w && xs % w == 0 && n >= RUN) {                                              \
+                run_##W((W *)out, (const W *)x, xs / w, n);                                        \
             } else if (os == w) {                                                                  \
                 for (int64_t j = 0; j < n; j++)                                                    \
-                    o[j] = *(const W *)(x + j * xs);                                               \
+                    ((W *)out)[j] = *(const W *)(x + j * xs);                                      \
             } else {                                                                               \
                 for (int64_t j = 0; j < n; j++)                                                    \
                     *(W *)(out + j * os) = *(const W *)(x + j * xs);                               \
@@ -402,7 +414,7 @@ void copy_plan_end(const struct copy_plan *p)
 /* ---- shared by threads ---- */
 
 /* From this size on a copy is split into parts of the result. */
-enum { SHARED_FROM = 512 << 10, PART = 128 << 10 };
+enum { SHARED_FROM = 512 << 10, PART = 128 << 10, SMALL_BLOCK = 4 << 10 };
 
 struct shared_copy {
     const struct copy_plan *plan;
@@ -463,6 +475,11 @@ void kern_copy(struct thread_pool *workers, const struct view *out, const struct
     bool shared = bytes >= SHARED_FROM && thread_pool_size(workers) > 1;
     if (bytes > 0 && bytes < STREAM_FROM && !shared && view_is_dense(out) && view_is_dense(x)) {
         memmove(out->data, x->data, (size_t)bytes); /* most copies are small and need no plan */
+        return;
+    }
+    if (bytes > 0 && bytes <= SMALL_BLOCK && out->rank == 2) {
+        kern_copy_block(out->data, x->data, out->dims, out->strides, x->strides,
+                        dtype_bytes(out->dtype));
         return;
     }
     copy_plan_init(&p, out, x);

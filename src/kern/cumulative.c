@@ -31,7 +31,7 @@ struct cumulative {
     int64_t bundles, piece; /* groups of adjacent lines: in total, and in one task */
 };
 
-/* Elements next to each other in lanes: steps and lanes are so many bytes apart. */
+/* Adjacent elements in lanes, with the strides of steps and lanes in bytes. */
 struct lane_walk {
     const char **x;
     char **out;
@@ -317,7 +317,9 @@ bool reduce_cumulative(struct thread_pool *workers, int n, const struct view *ou
     if (c.dimension < 0)
         return false;
     const bool known = n == 1 && kern_combine_opcode(body->combine);
-    const enum dtype work = combine_work_type(body->combine, *acc);
+    const enum dtype work = body->combine == KERN_MULTIPLY
+                                ? combine_window_type(body->combine, *acc)
+                                : combine_work_type(body->combine, *acc);
     const bool any_order = known && combine_order_free(body->combine, *acc, work);
     const int64_t length = x->dims[c.dimension];
     if (c.from_end && !any_order && length < WINDOW_END_FROM)

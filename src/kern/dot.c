@@ -15,15 +15,10 @@ static int add_free(struct nest *n, const struct view *out, const struct view *x
                     const int64_t *batch, const int64_t *contracting,
                     const struct kern_dot_dims *dims, int at)
 {
-    for (int d = 0; d < x->rank; d++) {
-        bool taken = false;
-        for (int i = 0; i < dims->batch_count; i++)
-            taken |= batch[i] == d;
-        for (int i = 0; i < dims->contracting_count; i++)
-            taken |= contracting[i] == d;
-        if (!taken)
+    for (int d = 0; d < x->rank; d++)
+        if (!i64_in(batch, dims->batch_count, d) &&
+            !i64_in(contracting, dims->contracting_count, d))
             nest_add(n, x->dims[d], (int64_t[]){out->strides[at++], x->strides[d]});
-    }
     return at;
 }
 
@@ -82,7 +77,7 @@ static bool small_dot(struct small *s, const struct view *out, const struct view
     const int64_t l = dims->lhs_contracting[0], r = dims->rhs_contracting[0];
     const bool rows = lhs->rank == 2, columns = rhs->rank == 2;
     *s = (struct small){out->dtype, 1, 1, lhs->dims[l], 0, lhs->strides[l], rhs->strides[r],
-                        0,          0, 0};
+                        0,          0, 0, NULL};
     if (rows) {
         s->m = lhs->dims[!l];
         s->a_row = lhs->strides[!l];
@@ -209,18 +204,13 @@ static void narrow(struct view *v, int64_t d, int64_t start, int64_t size)
 /* The dimension of a plain dot's result that dimension d of lhs, batch or free, becomes. */
 static int64_t result_dim(const struct kern_dot_dims *dims, int64_t d)
 {
-    int64_t at = dims->batch_count;
-    for (int i = 0; i < dims->batch_count; i++)
-        if (dims->lhs_batch[i] == d)
-            return i;
-    for (int64_t e = 0; e < d; e++) {
-        bool taken = false;
-        for (int i = 0; i < dims->batch_count; i++)
-            taken |= dims->lhs_batch[i] == e;
-        for (int i = 0; i < dims->contracting_count; i++)
-            taken |= dims->lhs_contracting[i] == e;
-        at += !taken;
-    }
+    int64_t at = i64_find(dims->lhs_batch, dims->batch_count, d);
+    if (at >= 0)
+        return at;
+    at = dims->batch_count;
+    for (int64_t e = 0; e < d; e++)
+        at += !i64_in(dims->lhs_batch, dims->batch_count, e) &&
+              !i64_in(dims->lhs_contracting, dims->contracting_count, e);
     return at;
 }
 
@@ -233,12 +223,11 @@ static void narrow_all(struct ragged *r, int64_t d, int64_t start, int64_t size)
     for (int i = 0; i < dims->batch_count; i++)
         if (dims->lhs_batch[i] == d)
             narrow(&r->rhs, dims->rhs_batch[i], start, size);
-    for (int i = 0; i < dims->contracting_count; i++)
-        if (dims->lhs_contracting[i] == d) {
-            narrow(&r->rhs, dims->rhs_contracting[i], start, size);
-            return;
-        }
-    narrow(&r->out, r->out_shift + result_dim(dims, d), start, size);
+    const int64_t i = i64_find(dims->lhs_contracting, dims->contracting_count, d);
+    if (i >= 0)
+        narrow(&r->rhs, dims->rhs_contracting[i], start, size);
+    else
+        narrow(&r->out, r->out_shift + result_dim(dims, d), start, size);
 }
 
 static void drop_dim(struct view *v, int64_t d)

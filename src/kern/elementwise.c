@@ -98,13 +98,12 @@ static kern_tile_fn *find_vector(const char *opcode, enum dtype t)
 }
 
 const struct tile_set TILE_OWN(tile_set) = {
-    .find = {find_elementwise, find_vector, tile_find_compare, tile_find_convert, tile_find_rounded,
-             tile_find_shorten, tile_find_direct},
+    .find = {find_elementwise, find_vector, tile_find_compare, tile_find_convert,
+             tile_find_rounded},
     .widen = tile_widen,
     .narrow = tile_narrow,
     .round_randomly = tile_round_randomly,
     .sum_bf16 = tile_sum_bf16,
-    .find_squares = tile_find_squares,
     .threefry_pairs = tile_threefry_pairs,
     .threefry_rows = tile_threefry_rows,
     .philox = tile_philox,

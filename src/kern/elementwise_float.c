@@ -9,7 +9,19 @@
 
 #include <math.h>
 
-#include "kern/each_float.inc"
+/* The types that compute in their own type. */
+#define SELF F32
+#define T float
+#define WORD int32_t
+#define PAIR_T struct c64
+#define F(name) name##f
+#include "kern/elementwise_float.inc"
+#define SELF F64
+#define T double
+#define WORD int64_t
+#define PAIR_T struct c128
+#define F(name) name
+#include "kern/elementwise_float.inc"
 
 enum { CHUNK = 512 }; /* floats in a buffer: three of them stay in the first-level cache */
 
@@ -40,85 +52,28 @@ static void test_in_f32(enum dtype t, kern_tile_fn *fn, uint8_t *out, const void
     }
 }
 
-#define SELF F4E2M1FN
-#define T uint8_t
-#define ABS(x) ((x)&0x7)
-#define NEGATE(x) ((x) ^ 0x8)
-#include "kern/elementwise_narrow.inc"
+/* The codes of narrow types in memory, and the number of their sign bit. */
+#define FLOAT_FORMAT(id, exponent, mantissa, bias, specials, digits)                               \
+    enum { id##_SIGN = exponent + mantissa, id##_SPECIALS = FS_##specials };                       \
+    typedef __typeof__(__builtin_choose_expr(exponent + mantissa == 15, (uint16_t)0,               \
+                                             (uint8_t)0)) id##_code;
+#include "type/float.def"
 
-#define SELF F6E2M3FN
-#define T uint8_t
-#define ABS(x) ((x)&0x1f)
-#define NEGATE(x) ((x) ^ 0x20)
-#include "kern/elementwise_narrow.inc"
+/* FNUZ: there is no -0, its code is the NaN. FNU: no negative numbers; they become NaN. */
+static inline unsigned code_abs(unsigned x, int sign, int specials)
+{
+    const unsigned magnitude = x & ((1u << sign) - 1);
+    return specials == FS_FNUZ && magnitude == 0 ? x : magnitude;
+}
 
-#define SELF F6E3M2FN
-#define T uint8_t
-#define ABS(x) ((x)&0x1f)
-#define NEGATE(x) ((x) ^ 0x20)
-#include "kern/elementwise_narrow.inc"
+static inline unsigned code_negate(unsigned x, int sign, int specials)
+{
+    const unsigned magnitude = x & ((1u << sign) - 1);
+    return specials == FS_FNU ? 0xff : specials == FS_FNUZ && magnitude == 0 ? x : x ^ 1u << sign;
+}
 
-#define SELF F8E3M4
-#define T uint8_t
-#define ABS(x) ((x)&0x7f)
-#define NEGATE(x) ((x) ^ 0x80)
-#include "kern/elementwise_narrow.inc"
-
-#define SELF F8E4M3
-#define T uint8_t
-#define ABS(x) ((x)&0x7f)
-#define NEGATE(x) ((x) ^ 0x80)
-#include "kern/elementwise_narrow.inc"
-
-/* FNUZ: 0x80 is the NaN, and there is no -0. */
-#define SELF F8E4M3B11FNUZ
-#define T uint8_t
-#define ABS(x) ((x) == 0x80 ? 0x80 : (x)&0x7f)
-#define NEGATE(x) ((x)&0x7f ? (x) ^ 0x80 : (x))
-#include "kern/elementwise_narrow.inc"
-
-#define SELF F8E4M3FN
-#define T uint8_t
-#define ABS(x) ((x)&0x7f)
-#define NEGATE(x) ((x) ^ 0x80)
-#include "kern/elementwise_narrow.inc"
-
-#define SELF F8E4M3FNUZ
-#define T uint8_t
-#define ABS(x) ((x) == 0x80 ? 0x80 : (x)&0x7f)
-#define NEGATE(x) ((x)&0x7f ? (x) ^ 0x80 : (x))
-#include "kern/elementwise_narrow.inc"
-
-#define SELF F8E5M2
-#define T uint8_t
-#define ABS(x) ((x)&0x7f)
-#define NEGATE(x) ((x) ^ 0x80)
-#include "kern/elementwise_narrow.inc"
-
-#define SELF F8E5M2FNUZ
-#define T uint8_t
-#define ABS(x) ((x) == 0x80 ? 0x80 : (x)&0x7f)
-#define NEGATE(x) ((x)&0x7f ? (x) ^ 0x80 : (x))
-#include "kern/elementwise_narrow.inc"
-
-/* No negative numbers: they become NaN. */
-#define SELF F8E8M0FNU
-#define T uint8_t
-#define ABS(x) (x)
-#define NEGATE(x) ((void)(x), 0xff)
-#include "kern/elementwise_narrow.inc"
-
-#define SELF F16
-#define T uint16_t
-#define ABS(x) ((x)&0x7fff)
-#define NEGATE(x) ((x) ^ 0x8000)
-#include "kern/elementwise_narrow.inc"
-
-#define SELF BF16
-#define T uint16_t
-#define ABS(x) ((x)&0x7fff)
-#define NEGATE(x) ((x) ^ 0x8000)
-#include "kern/elementwise_narrow.inc"
+#define BODY "kern/elementwise_narrow.inc"
+#include "kern/each_narrow.inc"
 
 const struct tile_table tile_floats[DT_COUNT] = {
 #define ROWS(id) [DT_##id] = {id##_rows, COUNT_OF(id##_rows)},

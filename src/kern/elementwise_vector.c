@@ -48,9 +48,6 @@ static bool all_near(const float *x, int64_t n)
         }                                                                                          \
     }
 #include "kern/elementwise_vector.def"
-#undef UNARY
-#undef BINARY
-#undef CIRCLE
 
 /* ---- the rows of each type ---- */
 
@@ -60,9 +57,6 @@ static bool all_near(const float *x, int64_t n)
 static const struct tile_row F32_rows[] = {
 #include "kern/elementwise_vector.def"
 };
-#undef UNARY
-#undef BINARY
-#undef CIRCLE
 
 #define BODY "kern/elementwise_vector.inc"
 #include "kern/each_narrow.inc"

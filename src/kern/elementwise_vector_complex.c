@@ -127,9 +127,6 @@ static void put_real(float *out, const struct parts *p, int64_t n)
 #define PART(id, spelling, ordinary, ...)                                                          \
     LOOP(id, spelling, float, 1, ordinary, put_real, __VA_ARGS__)
 #include "kern/elementwise_vector_complex.def"
-#undef UNARY
-#undef BINARY
-#undef PART
 
 #define UNARY(id, spelling, ...) {spelling, C64_##id},
 #define BINARY UNARY

@@ -5,27 +5,27 @@
 #ifndef HLO_KERN_EXTREMES_H
 #define HLO_KERN_EXTREMES_H
 
-/* Defines both for the type T, of which WORD is the signed integer of its width. */
+/* Defines both for the type T, of which WORD is the signed integer of its width. A comparison that
+ * selects one of its operands is a single instruction. Without NaN, those in both orders differ
+ * only for zeros. */
 #define EXTREMES(T, WORD, GREATER, LESSER)                                                         \
     static inline T GREATER(T x, T y)                                                              \
     {                                                                                              \
         const union {                                                                              \
             T f;                                                                                   \
             WORD i;                                                                                \
-        } a = {x}, b = {y}, both = {.i = a.i & b.i};                                               \
-        T r = x > y ? x : y;                                                                       \
-        r = x == y ? both.f : r;                                                                   \
-        return x != x ? x : r;                                                                     \
+        } up = {x > y ? x : y}, other = {y > x ? y : x}, both = {.i = up.i & other.i};             \
+        const T r = y == y ? both.f : y;                                                           \
+        return x == x ? r : x;                                                                     \
     }                                                                                              \
     static inline T LESSER(T x, T y)                                                               \
     {                                                                                              \
         const union {                                                                              \
             T f;                                                                                   \
             WORD i;                                                                                \
-        } a = {x}, b = {y}, both = {.i = a.i | b.i};                                               \
-        T r = x < y ? x : y;                                                                       \
-        r = x == y ? both.f : r;                                                                   \
-        return x != x ? x : r;                                                                     \
+        } down = {x < y ? x : y}, other = {y < x ? y : x}, both = {.i = down.i | other.i};         \
+        const T r = y == y ? both.f : y;                                                           \
+        return x == x ? r : x;                                                                     \
     }
 
 #endif

@@ -11,402 +11,11 @@
  * several blocks (reducer.h) are split into these.
  */
 #include "kern/fused.h"
-#include "kern/fused_view.h"
-
-enum {
-    SHARE = 1 << 15,              /* elements of a part, at most */
-    MIN_SHARE = 1 << 11,          /* and at least */
-    SHARE_TIME = 10000000,        /* of a part, if that allows it: picoseconds */
-    MIN_PARALLEL_TIME = 16000000, /* of a loop that is worth threads */
-    FEW_ROWS = 8,                 /* with fewer rows than this, long rows are split */
-    FETCH_FROM = 1 << 19          /* bytes of a view that does not fit the nearest caches */
-};
-
-/* Access modes: how the elements of a view get to the ops. */
-enum access_mode {
-    ACCESS_IN_PLACE,
-    ACCESS_SINGLE,    /* one element, of each row or of all */
-    ACCESS_REPEATED,  /* the view repeats itself: its elements are in its tile, from the first on */
-    ACCESS_IN_PIECES, /* each op reads the contiguous runs of a block in place, one after another */
-    ACCESS_COPIED,
-    ACCESS_PANEL, /* elements along a row are far apart: more than one block is copied at once */
-    ACCESS_ROWS_IN_PLACE, /* a row value */
-    ACCESS_ROWS_COPIED
-};
-
-struct loop {
-    const struct kern_fused *f;
-    struct fused_shape shape;
-    const struct view *results;
-    enum access_mode access_modes[KERN_FUSED_VIEWS];
-    int64_t periods[KERN_FUSED_VIEWS]; /* of repeated views */
-    struct fused_view views[KERN_FUSED_VIEWS], placed[KERN_FUSED_RESULTS];
-    bool fetches[KERN_FUSED_VIEWS]; /* a large view that is read sequentially: prefetched */
-    bool scatters[KERN_FUSED_RESULTS];
-    bool in_pieces[KERN_FUSED_RESULTS]; /* scattered, run by run, by the op that makes it */
-    bool streams[KERN_FUSED_RESULTS];
-    /* a large result whose cache lines are prefetched for writing */
-    bool claims[KERN_FUSED_RESULTS];
-    bool any_panel;
-    int64_t part_rows;                 /* rows of a task; 1 where rows are split */
-    int64_t segments, segment_columns; /* per row */
-    int64_t lane_tiles;                /* per row; 1 where it is cut into segments */
-    size_t tile_bytes, view_tile_bytes, scratch_bytes;
-    char *scratches;
-    char *accumulators; /* accumulators of the segments */
-    struct fused_reducer reducers[KERN_FUSED_REDUCERS];
-};
-
-/* Per-thread workspace. */
-struct worker_scratch {
-    bool ready; /* loop-invariant ops are done */
-    char *tiles;
-    struct fused_accumulators accumulators[KERN_FUSED_REDUCERS];
-    struct fused_place places[KERN_FUSED_VIEWS], result_places[KERN_FUSED_RESULTS];
-};
 
 struct block {
     int64_t row, column, lane, rows, columns, lanes;
     bool last; /* of its rows */
 };
-
-/* ---- workspace: per thread a header, tiles of values, results and views (with room for a period
- * more), accumulators of reductions; then accumulators of segments ---- */
-
-enum { LINE = 64 };
-
-static size_t in_lines(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
-
-static size_t tile_bytes(const struct kern_fused *f, const struct fused_shape *s)
-{
-    return in_lines((size_t)s->tile * f->width);
-}
-
-/* Blocks may start anywhere in the period of a view that repeats itself. */
-static size_t view_tile_bytes(const struct kern_fused *f, const struct fused_shape *s)
-{
-    return tile_bytes(f, s) + in_lines(KERN_TILE * f->width);
-}
-
-static size_t tiles_bytes(const struct kern_fused *f, const struct fused_shape *s)
-{
-    return (size_t)(f->tile_count + f->result_count) * tile_bytes(f, s) +
-           (size_t)f->view_count * view_tile_bytes(f, s);
-}
-
-static size_t accumulator_bytes(const struct fused_shape *s)
-{
-    return in_lines((size_t)s->accumulators * sizeof(union kern_element));
-}
-
-static size_t scratch_bytes(const struct kern_fused *f, const struct fused_shape *s)
-{
-    return in_lines(sizeof(struct worker_scratch)) + tiles_bytes(f, s) +
-           (size_t)f->reducer_count * 2 * accumulator_bytes(s);
-}
-
-/* Of all row values, where rows may be split: a segment has at least a tile. */
-static size_t most_segments(const struct kern_fused *f, const struct fused_shape *s)
-{
-    return f->reducer_count == 0 || f->whole_rows || s->rows >= FEW_ROWS ||
-                   s->block_lanes < s->lanes
-               ? 0
-               : (size_t)(s->rows * s->lanes * ratio_up(s->columns, KERN_TILE));
-}
-
-size_t kern_fused_workspace(const struct kern_fused *f, int worker_count)
-{
-    struct fused_shape s;
-    fused_shape_init(&s, f, dims_elements(f->rank, f->dims));
-    return s.rows == 0
-               ? 0
-               : (size_t)worker_count * scratch_bytes(f, &s) +
-                     (size_t)f->reducer_count * most_segments(f, &s) * sizeof(union kern_element);
-}
-
-static struct worker_scratch *scratch_of(const struct loop *l, int worker)
-{
-    return (struct worker_scratch *)(void *)(l->scratches + (size_t)worker * l->scratch_bytes);
-}
-
-static char *tile(const struct loop *l, const struct worker_scratch *s, int k)
-{
-    return s->tiles + (size_t)k * l->tile_bytes;
-}
-
-static char *view_tile(const struct loop *l, const struct worker_scratch *s, int k)
-{
-    return tile(l, s, l->f->tile_count + l->f->result_count) + (size_t)k * l->view_tile_bytes;
-}
-
-static char *result_tile(const struct loop *l, const struct worker_scratch *s, int k)
-{
-    return tile(l, s, l->f->tile_count + k);
-}
-
-static char *segment_accumulators(const struct loop *l, int reducer, int64_t row, int64_t segment)
-{
-    return l->accumulators +
-           (size_t)(((reducer * l->shape.rows + row) * l->segments + segment) * l->shape.lanes) *
-               sizeof(union kern_element);
-}
-
-/* ---- the shape of the loop ---- */
-
-/* The strides of a view along the loop's dimensions; returns its number of dimensions. */
-static int lay_along(const struct kern_fused *f, const struct view *v, int64_t *strides)
-{
-    int rank = 0;
-    for (int d = 0; d < v->rank; d++)
-        if (v->dims[d] != 1)
-            strides[rank++] = v->strides[d];
-    for (int d = rank; d < f->rank; d++)
-        strides[d] = 0;
-    return rank;
-}
-
-/* Elements of the longest contiguous run of all views that have elements of their own. */
-static int64_t common_run(const struct kern_fused *f, int64_t strides[][VIEW_MAX_RANK])
-{
-    int64_t run = 1;
-    for (int d = f->rank - 1; d >= 0; d--) {
-        run *= f->dims[d];
-        for (int k = 0; k < f->view_count && d > 0; k++)
-            if (strides[k][d - 1] != strides[k][d] * f->dims[d])
-                return run;
-    }
-    return run;
-}
-
-/* Chooses the dimensions, in the order of the loop, that a value has. */
-static int choose_dims(const struct kern_fused *f, const int *order, bool of_rows,
-                       const int64_t *strides, int64_t *dims, int64_t *chosen)
-{
-    int logical[VIEW_MAX_RANK], count = 0, rank = 0;
-    for (int d = 0; d < f->rank; d++)
-        logical[d] = of_rows && f->reduced[d] ? -1 : count++;
-    for (int d = 0; d < f->rank; d++) {
-        if (logical[order[d]] < 0)
-            continue;
-        dims[rank] = f->dims[order[d]];
-        chosen[rank++] = strides[logical[order[d]]];
-    }
-    return rank;
-}
-
-static void place_views(struct loop *l, const struct view *views, bool *of_rows)
-{
-    const struct kern_fused *f = l->f;
-    int order[VIEW_MAX_RANK];
-    int64_t strides[KERN_FUSED_VIEWS][VIEW_MAX_RANK], dims[VIEW_MAX_RANK], chosen[VIEW_MAX_RANK];
-    fused_shape_order(f, order);
-    for (int k = 0; k < f->view_count; k++) {
-        const int rank = lay_along(f, &views[k], strides[k]);
-        of_rows[k] = rank == f->row_rank && rank < f->rank && rank > 0;
-        const int n = choose_dims(f, order, of_rows[k], strides[k], dims, chosen);
-        fused_view_init(&l->views[k], &views[k], n, dims, chosen);
-    }
-    fused_shape_init(&l->shape, f, f->row_rank == f->rank ? common_run(f, strides) : 1);
-    for (int r = 0; r < f->result_count && l->shape.rows > 0; r++) {
-        int64_t along[VIEW_MAX_RANK];
-        lay_along(f, &l->results[r], along);
-        const int n = choose_dims(f, order, f->results[r].rows, along, dims, chosen);
-        fused_view_init(&l->placed[r], &l->results[r], n, dims, chosen);
-    }
-}
-
-/* Elements of a part. */
-static int64_t share_of(const struct kern_fused *f)
-{
-    const int64_t share = SHARE_TIME / f->cost;
-    return share > SHARE ? SHARE : share < MIN_SHARE ? MIN_SHARE : share;
-}
-
-/* Columns of a segment. Reductions have blocks of their own, and all of them must agree. */
-static int64_t choose_segment(const struct loop *l)
-{
-    const struct kern_fused *f = l->f;
-    const struct fused_shape *s = &l->shape;
-    if (f->whole_rows || (f->reducer_count > 0 && s->rows >= FEW_ROWS) || s->block_lanes < s->lanes)
-        return s->columns;
-    if (f->reducer_count == 0)
-        return s->columns * s->lanes < 2 * share_of(f)
-                   ? s->columns
-                   : round_up(ratio_up(share_of(f), s->lanes), s->block_columns);
-    for (int k = 1; k < f->reducer_count; k++)
-        if (l->reducers[k].block != l->reducers[0].block)
-            return s->columns;
-    return l->reducers[0].block;
-}
-
-static void choose_parts(struct loop *l)
-{
-    const struct fused_shape *s = &l->shape;
-    l->segment_columns = choose_segment(l);
-    l->segments = ratio_up(s->columns, l->segment_columns);
-    l->lane_tiles = ratio_up(s->lanes, s->block_lanes);
-    l->part_rows = l->segments > 1 || l->lane_tiles > 1
-                       ? 1
-                       : round_up(ratio_up(share_of(l->f), s->columns * s->lanes), s->block_rows);
-    for (int k = 0; k < l->f->view_count; k++)
-        if (l->access_modes[k] == ACCESS_PANEL && l->part_rows > 1)
-            l->part_rows =
-                round_up(l->part_rows, ratio_up(l->views[k].panel, s->columns * s->lanes));
-}
-
-/* The initial values of reductions come from outside, so they are available before the loop. */
-static void init_reducers(struct loop *l, const struct view *views)
-{
-    const struct kern_fused *f = l->f;
-    for (int k = 0; k < f->op_count && f->reducer_count > 0; k++) {
-        const struct kern_fused_op *op = &f->ops[k];
-        if (op->kind == KERN_FUSED_REDUCE)
-            fused_reducer_init(&l->reducers[op->reducer_number], f, op->reducer,
-                               views[op->args[1]].data);
-    }
-}
-
-/* Whether the elements of each block are consecutive. */
-static bool is_consecutive(const struct fused_shape *s)
-{
-    return s->block_lanes == s->lanes || s->block_columns == 1;
-}
-
-/* Whether the elements of each block are contiguous in a view. */
-static bool is_contiguous(const struct loop *l, const struct fused_view *v)
-{
-    const struct fused_shape *s = &l->shape;
-    const int64_t run = fused_view_run(v), line = s->lanes, row = s->columns * line;
-    if (!is_consecutive(s) || run == 1)
-        return false;
-    if (v->rank == 1)
-        return true;
-    if (s->block_rows > 1)
-        return false;
-    if (run % row == 0 || (s->block_columns == 1 && run % line == 0))
-        return true;
-    const int64_t block = s->block_columns * line;
-    return l->segments == 1 && s->block_lanes == line && row % run == 0 && run % block == 0;
-}
-
-/* Whether the contiguous runs of an array are long enough for an op to process each by itself. */
-static bool has_pieces(const struct loop *l, const struct fused_view *v)
-{
-    enum { PIECE = 64, VECTOR = 16 };
-    const int64_t run = fused_view_run(v);
-    return v->rank > 1 && is_consecutive(&l->shape) &&
-           run >= (run % VECTOR == 0 ? PIECE : 2 * PIECE);
-}
-
-static bool is_elementwise(const struct kern_fused_op *op)
-{
-    return op->kind == KERN_FUSED_NATIVE ||
-           (op->kind == KERN_FUSED_APPLY && op->by_row == 0 && !op->rows);
-}
-
-static bool reads_in_pieces(const struct loop *l, int view)
-{
-    const struct kern_fused *f = l->f;
-    bool ok = has_pieces(l, &l->views[view]);
-    for (int k = 0; k < f->op_count && ok; k++) {
-        const struct kern_fused_op *op = &f->ops[k];
-        const bool reduces = op->kind == KERN_FUSED_REDUCE && l->shape.lanes == 1 &&
-                             !l->reducers[op->reducer_number].down;
-        for (int j = 0; j < op->arg_count && !reduces; j++)
-            ok &= op->args[j] != view || is_elementwise(op);
-    }
-    return ok;
-}
-
-static enum access_mode choose_access_mode(struct loop *l, int k, bool of_rows)
-{
-    struct fused_view *v = &l->views[k];
-    const struct fused_shape *s = &l->shape;
-    const int64_t period = l->periods[k] = fused_view_period(v);
-    if (s->one_row && l->f->single[k])
-        return ACCESS_SINGLE;
-    if (of_rows)
-        return v->rank == 1 && fused_view_run(v) > 1 ? ACCESS_ROWS_IN_PLACE : ACCESS_ROWS_COPIED;
-    if (period == 1)
-        return l->f->untiled[k] ? ACCESS_SINGLE : ACCESS_REPEATED;
-    if (is_contiguous(l, v))
-        return ACCESS_IN_PLACE;
-    if (is_consecutive(s) && period <= KERN_TILE && v->rank > 1 && v->strides[0] == 0)
-        return ACCESS_REPEATED;
-    if (reads_in_pieces(l, k))
-        return ACCESS_IN_PIECES;
-    fused_view_use_panels(v, s->tile);
-    return v->panel_dim >= 0 ? ACCESS_PANEL : ACCESS_COPIED;
-}
-
-/* Whether a result overlaps one of the views. */
-static bool in_place(const struct loop *l, int result)
-{
-    for (int k = 0; k < l->f->view_count; k++)
-        if (l->views[k].data == l->results[result].data)
-            return true;
-    return false;
-}
-
-/* A reduction alone runs sequentially as fast as the processor can prefetch; with several ops it
- * does not. */
-static bool only_reduces(const struct kern_fused *f)
-{
-    for (int k = 0; k < f->op_count && f->reducer_count == 1; k++)
-        if (!f->ops[k].rows) /* makes elements, not row values */
-            return false;
-    return f->reducer_count == 1;
-}
-
-/* Whether the op that makes a result is elementwise. */
-static bool writes_in_pieces(const struct loop *l, int result)
-{
-    bool ok = has_pieces(l, &l->placed[result]);
-    for (int k = 0; k < l->f->op_count && ok; k++)
-        for (int j = 0; j < l->f->ops[k].out_count; j++)
-            ok &= l->f->ops[k].outs[j].result != result || is_elementwise(&l->f->ops[k]);
-    return ok;
-}
-
-static void choose_results(struct loop *l, int64_t elements)
-{
-    for (int r = 0; r < l->f->result_count; r++) {
-        const int64_t width = l->placed[r].width;
-        const bool rows = l->f->results[r].rows, large = elements * width >= FETCH_FROM;
-        l->scatters[r] = !rows && elements > 1 && !is_contiguous(l, &l->placed[r]);
-        l->in_pieces[r] = l->scatters[r] && writes_in_pieces(l, r);
-        l->streams[r] =
-            !rows && !l->scatters[r] && elements >= COPY_STREAM_FROM / width && !in_place(l, r);
-        l->claims[r] = !rows && !l->scatters[r] && !l->streams[r] && large && !in_place(l, r);
-    }
-}
-
-static void loop_init(struct loop *l, const struct kern_fused *f, const struct view *results,
-                      const struct view *views)
-{
-    bool of_rows[KERN_FUSED_VIEWS];
-    l->f = f;
-    l->results = results;
-    place_views(l, views, of_rows);
-    const int64_t elements = l->shape.rows * l->shape.columns * l->shape.lanes;
-    if (elements == 0)
-        return;
-    init_reducers(l, views);
-    l->segments = ratio_up(l->shape.columns, choose_segment(l));
-    l->any_panel = false;
-    const bool fetches = !only_reduces(f);
-    for (int k = 0; k < f->view_count; k++) {
-        l->access_modes[k] = choose_access_mode(l, k, of_rows[k]);
-        l->fetches[k] = fetches && l->access_modes[k] == ACCESS_IN_PLACE &&
-                        l->views[k].strides[0] != 0 && elements * l->views[k].width >= FETCH_FROM;
-        l->any_panel |= l->access_modes[k] == ACCESS_PANEL;
-    }
-    choose_parts(l);
-    choose_results(l, elements);
-    l->tile_bytes = tile_bytes(f, &l->shape);
-    l->view_tile_bytes = view_tile_bytes(f, &l->shape);
-    l->scratch_bytes = scratch_bytes(f, &l->shape);
-}
 
 /* ---- elements of views and results ---- */
 
@@ -415,23 +24,23 @@ static int64_t elements_of(const struct block *b) { return b->rows * b->columns 
 /* Row values. */
 static int64_t values_of(const struct block *b) { return b->rows * b->lanes; }
 
-static int64_t first_value(const struct loop *l, const struct block *b)
+static int64_t first_value(const struct fused_loop *l, const struct block *b)
 {
     return b->row * l->shape.lanes + b->lane;
 }
 
-static int64_t first_element(const struct loop *l, const struct block *b)
+static int64_t first_element(const struct fused_loop *l, const struct block *b)
 {
     return (b->row * l->shape.columns + b->column) * l->shape.lanes + b->lane;
 }
 
 /* Copies a period, and then as many elements as a block has, so that a block may start anywhere in
  * a period. */
-static void copy_repeated(const struct loop *l, struct worker_scratch *s, int k)
+static void copy_repeated(const struct fused_loop *l, struct fused_scratch *s, int k)
 {
     const struct fused_view *v = &l->views[k];
     const int64_t period = l->periods[k], count = l->shape.tile + (period > 1 ? period : 0);
-    char *to = view_tile(l, s, k);
+    char *to = fused_view_tile(l, s, k);
     if (period == 1) {
         repeat_runs(to, 0, v->data, 0, 1, (size_t)v->width, count);
         return;
@@ -441,36 +50,30 @@ static void copy_repeated(const struct loop *l, struct worker_scratch *s, int k)
         memcpy(to + done * v->width, to, (size_t)(min_i64(done, count - done) * v->width));
 }
 
-/* Prefetches the next block, which usually follows in memory, while the ops process this one. */
-static void fetch_next(const char *at, int64_t bytes)
+/* Prefetches a run of a view that is read in pieces, some runs ahead. */
+static void fetch_run(const struct fused_view *v, const char *at, int64_t n)
 {
-    for (int64_t k = 0; k < bytes; k += LINE)
-        __builtin_prefetch(at + bytes + k, 0, 2);
-}
-
-/* Prefetches the cache lines of a result for writing, before its ops run. */
-static void claim(const char *at, int64_t bytes)
-{
-    for (int64_t k = 0; k < bytes; k += LINE)
-        __builtin_prefetch(at + k, 1, 2);
+    enum { AHEAD = 2 };
+    for (int64_t k = 0; k < n * v->width; k += FUSED_LINE)
+        __builtin_prefetch(at + AHEAD * v->strides[v->rank - 2] + k, 0, 2);
 }
 
 /* Whether the elements of a block are consecutive. */
-static bool are_consecutive(const struct loop *l, const struct block *b)
+static bool are_consecutive(const struct fused_loop *l, const struct block *b)
 {
     return b->lanes == l->shape.lanes || b->columns == 1;
 }
 
 /* Copies the elements of a block, lanes by lanes where these are some of their row. Returns their
  * address. */
-static char *copy_block(const struct loop *l, struct worker_scratch *s, int k,
+static char *copy_block(const struct fused_loop *l, struct fused_scratch *s, int k,
                         const struct block *b)
 {
     const struct fused_view *v = &l->views[k];
     const int64_t first = first_element(l, b);
     const bool whole = b->lanes == l->shape.lanes;
     const int64_t count = whole ? 1 : b->columns, n = whole ? elements_of(b) : b->lanes;
-    char *to = view_tile(l, s, k),
+    char *to = fused_view_tile(l, s, k),
          *at = are_consecutive(l, b) ? fused_view_in_place(v, &s->places[k], first, elements_of(b))
                                      : NULL;
     for (int64_t j = 0; j < count && !at; j++)
@@ -478,10 +81,10 @@ static char *copy_block(const struct loop *l, struct worker_scratch *s, int k,
     return at ? at : to;
 }
 
-static char *panel_block(const struct loop *l, struct worker_scratch *s, int k,
+static char *panel_block(const struct fused_loop *l, struct fused_scratch *s, int k,
                          const struct block *b)
 {
-    char *to = view_tile(l, s, k);
+    char *to = fused_view_tile(l, s, k);
     if (b->lanes == l->shape.lanes && s->places[k].panel)
         return fused_view_read_panel(&l->views[k], &s->places[k], to, first_element(l, b),
                                      elements_of(b));
@@ -489,10 +92,11 @@ static char *panel_block(const struct loop *l, struct worker_scratch *s, int k,
 }
 
 /* The address of a view's elements of a block; they are copied there if necessary. */
-static char *read_view(const struct loop *l, struct worker_scratch *s, int k, const struct block *b)
+static char *read_view(const struct fused_loop *l, struct fused_scratch *s, int k,
+                       const struct block *b)
 {
     const struct fused_view *v = &l->views[k];
-    char *to = view_tile(l, s, k);
+    char *to = fused_view_tile(l, s, k);
     switch (l->access_modes[k]) {
     case ACCESS_SINGLE:
     case ACCESS_IN_PLACE: return fused_view_at(v, &s->places[k], first_element(l, b));
@@ -509,8 +113,8 @@ static char *read_view(const struct loop *l, struct worker_scratch *s, int k, co
 /* ---- ops ---- */
 
 struct run {
-    const struct loop *l;
-    struct worker_scratch *s;
+    const struct fused_loop *l;
+    struct fused_scratch *s;
     char *at[KERN_FUSED_VIEWS + KERN_FUSED_OPS +
              KERN_FUSED_RESULTS]; /* addresses of views, tiles and results */
     struct block b;
@@ -519,35 +123,32 @@ struct run {
 /* The address of a result's elements of this block, which are contiguous. */
 static char *result_at(const struct run *r, int result)
 {
-    const struct loop *l = r->l;
+    const struct fused_loop *l = r->l;
     const struct fused_view *v = &l->placed[result];
     if (l->f->results[result].rows)
         return v->data + first_value(l, &r->b) * v->width;
     return fused_view_at(v, &r->s->result_places[result], first_element(l, &r->b));
 }
 
-static void start_run(struct run *r, const struct loop *l, struct worker_scratch *s)
+static void start_run(struct run *r, const struct fused_loop *l, struct fused_scratch *s)
 {
     r->l = l;
     r->s = s;
     for (int t = 0; t < l->f->tile_count; t++)
-        r->at[l->f->view_count + t] = tile(l, s, t);
+        r->at[l->f->view_count + t] = fused_tile(l, s, t);
 }
 
 static void read_views(struct run *r)
 {
-    const struct loop *l = r->l;
-    for (int k = 0; k < l->f->view_count; k++) {
+    const struct fused_loop *l = r->l;
+    for (int k = 0; k < l->f->view_count; k++)
         r->at[k] = read_view(l, r->s, k, &r->b);
-        if (l->fetches[k])
-            fetch_next(r->at[k], elements_of(&r->b) * l->views[k].width);
-    }
 }
 
 /* The address where the ops store a result. */
 static char *place_result(const struct run *r, int k)
 {
-    const struct loop *l = r->l;
+    const struct fused_loop *l = r->l;
     char *at = NULL;
     if (l->in_pieces[k])
         return NULL;
@@ -556,18 +157,14 @@ static char *place_result(const struct run *r, int k)
                                  elements_of(&r->b));
     else if (!l->scatters[k] && !l->streams[k])
         at = result_at(r, k);
-    return at ? at : result_tile(l, r->s, k);
+    return at ? at : fused_result_tile(l, r->s, k);
 }
 
 static void place_results(struct run *r)
 {
-    const struct loop *l = r->l;
-    for (int k = 0; k < l->f->result_count; k++) {
-        char *at = place_result(r, k);
-        r->at[l->f->view_count + l->f->tile_count + k] = at;
-        if (l->claims[k])
-            claim(at, elements_of(&r->b) * l->placed[k].width);
-    }
+    const struct fused_loop *l = r->l;
+    for (int k = 0; k < l->f->result_count; k++)
+        r->at[l->f->view_count + l->f->tile_count + k] = place_result(r, k);
 }
 
 static void repeat(const struct run *r, const struct kern_fused_op *op, char *out)
@@ -583,26 +180,40 @@ static void repeat(const struct run *r, const struct kern_fused_op *op, char *ou
         copy_runs(out + k * row, line, x + k * line, 0, b->columns, line);
 }
 
-/* Reduces a view that is read in pieces: tile by tile, copied only where a tile has several. */
+/* The columns from element `position` on that are at equal distances in a view, whose lanes are
+ * contiguous: their number, at most n, and the distance in bytes. */
+static int64_t equal_distances(const struct fused_view *v, const struct fused_place *p,
+                               int64_t lanes, int64_t n, int64_t *line)
+{
+    const int d = fused_view_run(v) == lanes && v->rank > 1 ? v->rank - 2 : v->rank - 1;
+    *line = d == v->rank - 1 ? lanes * v->width : v->strides[d];
+    if (v->rank == 1)
+        return n;
+    return min_i64(n, d == v->rank - 1 ? (v->dims[d] - p->index[d] + lanes - 1) / lanes
+                                       : v->dims[d] - p->index[d]);
+}
+
+/* Reduces n columns of one row of a view that is read in pieces: tile by tile, copied only where a
+ * tile has several. */
 static void reduce_pieces(const struct run *r, int view, const struct fused_reducer *f,
-                          struct fused_accumulators c)
+                          struct fused_accumulators c, int64_t first)
 {
     const struct block *b = &r->b;
     const struct fused_view *v = &r->l->views[view];
     struct fused_place *p = &r->s->places[view];
-    for (int64_t row = 0; row < b->rows; row++) {
-        const int64_t first = first_element(r->l, b) + row * b->columns;
-        for (int64_t j = 0; j < b->columns; j += KERN_TILE) {
-            const int64_t n = min_i64(KERN_TILE, b->columns - j);
-            char *x = fused_view_in_place(v, p, first + j, n);
-            if (!x) {
-                x = view_tile(r->l, r->s, view);
-                fused_view_read(v, p, x, first + j, n);
-            }
-            fused_reducer_rows(f, &c, x, 1, b->column + j, n, 1);
+    for (int64_t j = 0, n; j < b->columns; j += n) {
+        const int64_t lanes = r->l->shape.lanes;
+        int64_t line = 0;
+        n = min_i64(KERN_TILE, b->columns - j);
+        char *x = lanes > 1 ? fused_view_at(v, p, first + j * lanes)
+                            : fused_view_in_place(v, p, first + j, n);
+        if (lanes > 1)
+            n = equal_distances(v, p, lanes, n, &line);
+        if (!x) {
+            x = fused_view_tile(r->l, r->s, view);
+            fused_view_read(v, p, x, first + j, n);
         }
-        c.last += f->reducer.width;
-        c.before += f->reducer.width;
+        fused_reducer_rows(f, &c, x, 1, b->column + j, n, b->lanes, line);
     }
 }
 
@@ -613,52 +224,68 @@ static void reducer(const struct run *r, const struct kern_fused_op *op, char *o
     const struct fused_accumulators *c = &r->s->accumulators[op->reducer_number];
     const char *x = r->at[op->args[0]];
     if (x)
-        fused_reducer_rows(f, c, x, b->rows, b->column, b->columns, b->lanes);
-    else
-        reduce_pieces(r, op->args[0], f, *c);
+        fused_reducer_rows(f, c, x, b->rows, b->column, b->columns, b->lanes,
+                           b->lanes * (int64_t)f->x_width);
+    for (int64_t row = 0; row < b->rows && !x; row++) {
+        const int64_t at = row * b->lanes * (int64_t)f->reducer.width;
+        reduce_pieces(r, op->args[0], f,
+                      (struct fused_accumulators){c->last + at, c->before + at, c->from},
+                      first_element(r->l, b) + row * b->columns * r->l->shape.lanes);
+    }
     if (b->last)
         fused_reducer_finish(f, c, out, values_of(b), r->l->shape.columns);
-}
-
-/* Combines elements with single elements of their rows; operands have the width of the result. */
-static void apply_by_row(const struct run *r, const struct kern_fused_op *op, char *out)
-{
-    const size_t width = op->outs->width, row = (size_t)r->b.columns * width;
-    const void *args[KERN_MAX_ARGS];
-    for (int64_t j = 0; j < r->b.rows; j++) {
-        for (int k = 0; k < op->arg_count; k++)
-            args[k] = r->at[op->args[k]] + (size_t)j * (op->by_row >> k & 1 ? width : row);
-        op->fn(out + (size_t)j * row, args, r->b.columns);
-    }
 }
 
 /* The address of element `done` of a block in a value: a view or a result without address has it in
  * its array, where a run ends after at most *n elements. */
 static void *piece_at(const struct run *r, int value, int64_t done, int64_t step, int64_t *n)
 {
-    const struct loop *l = r->l;
+    const struct fused_loop *l = r->l;
     const int result = value - l->f->view_count - l->f->tile_count;
     const struct fused_view *v = result < 0 ? &l->views[value] : &l->placed[result];
     struct fused_place *p = result < 0 ? &r->s->places[value] : &r->s->result_places[result];
     if (r->at[value])
         return r->at[value] + done * step;
-    char *at = fused_view_at(v, p, first_element(l, &r->b) + done);
-    *n = min_i64(*n, v->dims[v->rank - 1] - p->index[v->rank - 1]);
+    int64_t position = first_element(l, &r->b) + done;
+    if (!are_consecutive(l, &r->b)) {
+        position += done / r->b.lanes * (l->shape.lanes - r->b.lanes);
+        *n = min_i64(*n, r->b.lanes - done % r->b.lanes);
+    }
+    char *at = fused_view_at(v, p, position);
+    if (v->rank > 1)
+        *n = min_i64(*n, v->dims[v->rank - 1] - p->index[v->rank - 1]);
+    if (result < 0 && l->fetches[value])
+        fetch_run(v, at, *n);
     return at;
 }
 
-/* An elementwise op on n elements; with `of_row`, on a block of one row. */
-static void apply(const struct run *r, const struct kern_fused_op *op, bool of_row, int64_t n)
+/* The address of operand k of an op for element `done` of a block; `row`: of machine code for a
+ * row, else -1. */
+static void *operand_at(const struct run *r, const struct kern_fused_op *op, int k, int64_t row,
+                        int64_t done, int64_t *n)
+{
+    const int value = row < 0 ? op->args[k] : op->row_args[k];
+    const int step = row < 0 ? op->steps[k] : op->row_steps[k];
+    if (row < 0 || step > 0 || op->steps[k] == 0)
+        return piece_at(r, value, done, step, n);
+    if (value >= r->l->f->view_count || r->l->access_modes[value] != ACCESS_SINGLE)
+        return r->at[value] + row * op->steps[k];
+    return fused_view_at(&r->l->views[value], &r->s->places[value],
+                         first_element(r->l, &r->b) + done);
+}
+
+/* An elementwise op on elements [from, from + n) of a block; `row` as in operand_at(). */
+static void apply(const struct run *r, const struct kern_fused_op *op, int64_t row, int64_t from,
+                  int64_t n)
 {
     void *at[KERN_FUSED_VIEWS + 2 * KERN_FUSED_OPS];
-    const uint8_t *args = of_row ? op->row_args : op->args;
-    for (int64_t done = 0, some; done < n; done += some) {
-        some = n - done;
+    for (int64_t done = from, some; done < from + n; done += some) {
+        some = from + n - done;
         for (int k = 0; k < op->arg_count; k++)
-            at[k] = piece_at(r, args[k], done, of_row ? op->row_steps[k] : op->steps[k], &some);
+            at[k] = operand_at(r, op, k, row, done, &some);
         for (int k = 0; k < op->out_count; k++)
             at[op->arg_count + k] = piece_at(r, op->outs[k].value, done, op->outs[k].width, &some);
-        if (of_row)
+        if (row >= 0)
             op->of_row(at, some);
         else if (op->kind == KERN_FUSED_NATIVE)
             op->native(at, some);
@@ -670,11 +297,11 @@ static void apply(const struct run *r, const struct kern_fused_op *op, bool of_r
 /* Moves a result's elements of this block from its tile to the array. */
 static void move_result(const struct run *r, const struct kern_fused_out *o, int64_t n)
 {
-    const struct loop *l = r->l;
+    const struct fused_loop *l = r->l;
     const char *from = r->at[o->value];
     if (l->streams[o->result])
         copy_stream(result_at(r, o->result), from, n * o->width);
-    if (!l->scatters[o->result] || !from || from != result_tile(l, r->s, o->result))
+    if (!l->scatters[o->result] || !from || from != fused_result_tile(l, r->s, o->result))
         return;
     const struct fused_view *v = &l->placed[o->result];
     const int64_t first = first_element(l, &r->b);
@@ -688,10 +315,10 @@ static void move_result(const struct run *r, const struct kern_fused_out *o, int
 static void run_kind(const struct run *r, const struct kern_fused_op *op, char *out, int64_t n)
 {
     switch ((enum kern_fused_kind)op->kind) {
-    case KERN_FUSED_APPLY: op->by_row ? apply_by_row(r, op, out) : apply(r, op, false, n); break;
     case KERN_FUSED_REPEAT: repeat(r, op, out); break;
     case KERN_FUSED_REDUCE: reducer(r, op, out); break;
-    case KERN_FUSED_NATIVE: apply(r, op, false, n); break;
+    case KERN_FUSED_APPLY:
+    case KERN_FUSED_NATIVE: apply(r, op, -1, 0, n); break;
     }
 }
 
@@ -699,12 +326,12 @@ static void run_op(const struct run *r, const struct kern_fused_op *op)
 {
     const int64_t n = op->rows ? values_of(&r->b) : elements_of(&r->b);
     char *out = r->at[op->outs->value];
-    const bool one_row = r->l->shape.one_row;
-    if (one_row && op->omitted)
+    const bool by_rows = r->l->shape.by_rows;
+    if (by_rows && op->omitted)
         return;
-    if (one_row && op->of_row)
-        apply(r, op, true, n);
-    else
+    for (int64_t row = 0; row < r->b.rows && by_rows && op->of_row; row++)
+        apply(r, op, row, row * r->b.columns, r->b.columns);
+    if (!by_rows || !op->of_row)
         run_kind(r, op, out, n);
     for (int k = 0; k < op->out_count; k++)
         if (op->outs[k].result >= 0)
@@ -721,7 +348,20 @@ static void run_block(struct run *r)
             run_op(r, op);
 }
 
-static void make_ready(const struct loop *l, struct worker_scratch *s)
+/* One element is computed and, where an op reads a tile of it, repeated. */
+static void run_invariant(const struct run *r, const struct kern_fused_op *op)
+{
+    const void *args[KERN_MAX_ARGS];
+    char *out = r->at[op->outs->value];
+    for (int k = 0; k < op->arg_count; k++)
+        args[k] = r->at[op->args[k]];
+    op->fn(out, args, 1);
+    if (!op->untiled)
+        repeat_runs(out, 0, out, 0, 1, op->outs->width,
+                    op->rows ? values_of(&r->b) : elements_of(&r->b));
+}
+
+static void make_ready(const struct fused_loop *l, struct fused_scratch *s)
 {
     const struct kern_fused *f = l->f;
     const struct fused_shape *shape = &l->shape;
@@ -734,7 +374,7 @@ static void make_ready(const struct loop *l, struct worker_scratch *s)
         s->result_places[k].position = -1;
     for (int k = 0; k < f->view_count; k++) {
         struct fused_place *p = &s->places[k];
-        r.at[k] = view_tile(l, s, k);
+        r.at[k] = l->access_modes[k] == ACCESS_SINGLE ? l->views[k].data : fused_view_tile(l, s, k);
         p->position = -1;
         p->panel = NULL;
         p->panel_count = 0;
@@ -745,16 +385,16 @@ static void make_ready(const struct loop *l, struct worker_scratch *s)
     }
     for (int k = 0; k < f->op_count; k++)
         if (f->ops[k].invariant)
-            run_op(&r, &f->ops[k]);
+            run_invariant(&r, &f->ops[k]);
 }
 
 /* ---- parts ---- */
 
-static void keep_segment(const struct loop *l, const struct worker_scratch *s, int64_t row,
+static void keep_segment(const struct fused_loop *l, const struct fused_scratch *s, int64_t row,
                          int64_t segment)
 {
     for (int k = 0; k < l->f->reducer_count; k++)
-        memcpy(segment_accumulators(l, k, row, segment), s->accumulators[k].last,
+        memcpy(fused_segment(l, k, row, segment), s->accumulators[k].last,
                (size_t)l->shape.lanes * l->reducers[k].reducer.width);
 }
 
@@ -763,7 +403,7 @@ struct part {
     int64_t row, end_row, segment, column, end_column, lane, lanes;
 };
 
-static struct part part_of(const struct loop *l, int64_t number)
+static struct part part_of(const struct fused_loop *l, int64_t number)
 {
     const struct fused_shape *s = &l->shape;
     const int64_t per_row = l->segments > 1 ? l->segments : l->lane_tiles;
@@ -784,9 +424,9 @@ static struct part part_of(const struct loop *l, int64_t number)
 
 static void run_part(void *context, int64_t number, int worker)
 {
-    const struct loop *l = context;
+    const struct fused_loop *l = context;
     const struct fused_shape *shape = &l->shape;
-    struct worker_scratch *s = scratch_of(l, worker);
+    struct fused_scratch *s = fused_scratch_of(l, worker);
     const struct part p = part_of(l, number);
     const bool cut = l->segments > 1;
     struct run r;
@@ -814,21 +454,21 @@ static void run_part(void *context, int64_t number, int worker)
 /* Combines the results of a row's segments, in order. */
 static void join_segments(const struct run *r, const struct kern_fused_op *op, char *out)
 {
-    const struct loop *l = r->l;
+    const struct fused_loop *l = r->l;
     const int64_t lanes = l->shape.lanes;
     const struct fused_reducer *f = &l->reducers[op->reducer_number];
-    char *accumulators = segment_accumulators(l, op->reducer_number, r->b.row, 0);
+    char *accumulators = fused_segment(l, op->reducer_number, r->b.row, 0);
     for (int64_t j = 1; j < l->segments; j++)
-        reducer_join(&f->reducer, accumulators,
-                     segment_accumulators(l, op->reducer_number, r->b.row, j), lanes);
+        reducer_join(&f->reducer, accumulators, fused_segment(l, op->reducer_number, r->b.row, j),
+                     lanes);
     const struct fused_accumulators c = {.last = accumulators};
     fused_reducer_finish(f, &c, out, lanes, 0);
 }
 
 /* Computes the row values, after all segments. */
-static void finish_rows(const struct loop *l)
+static void finish_rows(const struct fused_loop *l)
 {
-    struct worker_scratch *s = scratch_of(l, 0);
+    struct fused_scratch *s = fused_scratch_of(l, 0);
     struct run r;
     if (!s->ready)
         make_ready(l, s);
@@ -847,39 +487,22 @@ static void finish_rows(const struct loop *l)
     }
 }
 
-static void divide_workspace(struct loop *l, int worker_count, char *workspace)
-{
-    const struct kern_fused *f = l->f;
-    const size_t bytes = accumulator_bytes(&l->shape);
-    l->scratches = workspace;
-    l->accumulators = l->scratches + (size_t)worker_count * l->scratch_bytes;
-    for (int m = 0; m < worker_count; m++) {
-        struct worker_scratch *s = scratch_of(l, m);
-        s->ready = false;
-        s->tiles = (char *)s + in_lines(sizeof *s);
-        char *accumulators = s->tiles + tiles_bytes(f, &l->shape);
-        for (int k = 0; k < f->reducer_count; k++, accumulators += 2 * bytes)
-            s->accumulators[k] = (struct fused_accumulators){accumulators, accumulators + bytes, 0};
-    }
-}
-
 void kern_run_fused(struct thread_pool *workers, const struct kern_fused *f,
                     const struct view *results, const struct view *views, void *workspace)
 {
-    struct loop l;
+    struct fused_loop l;
     const int worker_count = thread_pool_size(workers);
-    loop_init(&l, f, results, views);
+    fused_loop_init(&l, f, results, views);
     const int64_t rows = l.shape.rows, elements = rows * l.shape.columns * l.shape.lanes;
     if (elements == 0)
         return;
-    divide_workspace(&l, worker_count, workspace);
+    fused_divide_workspace(&l, worker_count, workspace);
     const int64_t per_row = l.segments > 1 ? l.segments : l.lane_tiles;
     const int64_t parts = per_row > 1 ? rows * per_row : ratio_up(rows, l.part_rows);
-    const bool worth = elements >= MIN_PARALLEL_TIME / f->cost;
-    thread_pool_run(worth ? workers : NULL, parts, run_part, &l);
+    thread_pool_run(fused_is_shared(f, elements) ? workers : NULL, parts, run_part, &l);
     if (l.segments > 1 && f->row_rank < f->rank)
         finish_rows(&l);
     for (int m = 0; m < worker_count && l.any_panel; m++)
-        for (int k = 0; k < f->view_count && scratch_of(&l, m)->ready; k++)
-            mem_free(scratch_of(&l, m)->places[k].panel);
+        for (int k = 0; k < f->view_count && fused_scratch_of(&l, m)->ready; k++)
+            mem_free(fused_scratch_of(&l, m)->places[k].panel);
 }

@@ -3,7 +3,6 @@
  * in a tile. The order is that of reducer.h for a row-major operand.
  */
 #include "kern/fused.h"
-#include "kern/tile.h"
 
 bool kern_can_reduce(enum kern_combine combine, enum dtype x, enum dtype acc)
 {
@@ -12,7 +11,7 @@ bool kern_can_reduce(enum kern_combine combine, enum dtype x, enum dtype acc)
            kern_find_elementwise(opcode, combine_work_type(combine, acc));
 }
 
-/* The length of the last run of adjacent dimensions that are reduced, or kept; 0: there is none.
+/* The length of the last run of adjacent dimensions that are reduced, or kept; 0 if it is empty.
  * `stride`: its distance in elements. */
 static int64_t last_run(const struct kern_fused *f, bool reduced, int64_t *stride)
 {
@@ -34,8 +33,6 @@ void fused_reducer_init(struct fused_reducer *f, const struct kern_fused *loop,
     fused_shape_init(&s, loop, 1);
     reducer_init(&f->reducer, k->combine, k->out, k->x, k->acc, work, init);
     const int64_t width = (int64_t)dtype_bytes(k->x);
-    if (k->squares)
-        f->reducer.sum_bf16 = tile_set()->find_squares();
     f->block = reducer_block(&f->reducer, s.columns, s.rows * s.lanes);
     const int64_t kept = last_run(loop, false, &column_stride);
     last_run(loop, true, &row_stride);
@@ -49,16 +46,22 @@ void fused_reducer_init(struct fused_reducer *f, const struct kern_fused *loop,
 static void reduce_down(const struct fused_reducer *f, char *accumulators, const char *x,
                         int64_t rows, int64_t n)
 {
-    char column[LOADER_BYTES] __attribute__((aligned(64)));
-    const void *at = column;
+    enum { LANES = 128 };
+    char columns[REDUCER_ROWS * LANES * sizeof(union kern_element)] __attribute__((aligned(64)));
+    const void *at[REDUCER_ROWS];
     const int64_t width = (int64_t)f->x_width;
-    for (int64_t row = 0; row < rows; row += KERN_TILE) {
-        const int64_t some = min_i64(rows - row, KERN_TILE);
+    for (int64_t row = 0; row < rows; row += LANES) {
+        const int64_t some = min_i64(rows - row, LANES);
         char *to = accumulators + (size_t)row * f->reducer.width;
         reducer_start(&f->reducer, to, some, true);
-        for (int64_t j = 0; j < n; j++) {
-            kern_pack(column, x + (row * n + j) * width, n * width, f->x_width, some);
-            reducer_rows(&f->reducer, to, &at, 1, some);
+        for (int k = 0; k < REDUCER_ROWS; k++)
+            at[k] = columns + k * some * width;
+        for (int64_t j = 0; j < n; j += REDUCER_ROWS) {
+            const int64_t count = min_i64(n - j, REDUCER_ROWS);
+            kern_copy_block(columns, x + (row * n + j) * width, (int64_t[]){count, some},
+                            (int64_t[]){some * width, width}, (int64_t[]){width, n * width},
+                            f->x_width);
+            reducer_rows(&f->reducer, to, at, (int)count, some);
         }
     }
 }
@@ -87,16 +90,15 @@ static void reduce_row(const struct fused_reducer *f, const struct fused_accumul
 
 /* Combines n rows of lanes. */
 static void reduce_lanes(const struct fused_reducer *f, char *accumulators, const char *x,
-                         int64_t n, int64_t lanes)
+                         int64_t n, int64_t lanes, int64_t line)
 {
     const void *rows[REDUCER_ROWS];
-    const size_t line = (size_t)lanes * f->x_width;
     for (int64_t lane = 0; lane < lanes; lane += KERN_TILE) {
         const int64_t some = min_i64(lanes - lane, KERN_TILE);
         for (int64_t j = 0; j < n; j += REDUCER_ROWS) {
             const int count = (int)min_i64(n - j, REDUCER_ROWS);
             for (int k = 0; k < count; k++)
-                rows[k] = x + (size_t)(j + k) * line + (size_t)lane * f->x_width;
+                rows[k] = x + (j + k) * line + lane * (int64_t)f->x_width;
             reducer_rows(&f->reducer, accumulators + (size_t)lane * f->reducer.width, rows, count,
                          some);
         }
@@ -105,19 +107,20 @@ static void reduce_lanes(const struct fused_reducer *f, char *accumulators, cons
 
 static void reduce_columns(const struct fused_reducer *f, const struct fused_accumulators *c,
                            char *accumulators, char *before, const char *x, int64_t column,
-                           int64_t n, int64_t lanes)
+                           int64_t n, int64_t lanes, int64_t line)
 {
     for (int64_t done = 0, some; done < n; done += some) {
         const int64_t in_block = (column + done) % f->block;
         if (in_block == 0)
             begin_block(f, accumulators, before, column + done, c->from, lanes);
         some = min_i64(n - done, f->block - in_block);
-        reduce_lanes(f, accumulators, x + (size_t)(done * lanes) * f->x_width, some, lanes);
+        reduce_lanes(f, accumulators, x + done * line, some, lanes, line);
     }
 }
 
 void fused_reducer_rows(const struct fused_reducer *f, const struct fused_accumulators *c,
-                        const char *x, int64_t rows, int64_t column, int64_t n, int64_t lanes)
+                        const char *x, int64_t rows, int64_t column, int64_t n, int64_t lanes,
+                        int64_t line)
 {
     if (f->down) {
         reduce_down(f, c->last, x, rows, n);
@@ -129,7 +132,7 @@ void fused_reducer_rows(const struct fused_reducer *f, const struct fused_accumu
         if (lanes == 1)
             reduce_row(f, c, accumulators, before, x, column, n);
         else
-            reduce_columns(f, c, accumulators, before, x, column, n, lanes);
+            reduce_columns(f, c, accumulators, before, x, column, n, lanes, line);
     }
 }
 

@@ -8,10 +8,11 @@ enum {
     /* elements of a tile, where rows are reduced; more if a longer row must be whole */
     REDUCTION_TILE = 4 * KERN_TILE,
     MIN_LANES = 16, /* a cache line of f32, as in reducer_goes_down_columns() */
-    LONG_ROW = 256, /* columns that are worth a block */
+    LONG_ROW = 64,  /* columns that are worth a call */
     FEW_ROWS = 8,
+    WHOLE_LANES = 256,  /* of a block of all columns: memory is read in runs that are long enough */
     SPREAD = 4,         /* blocks of lanes, so that each thread has some */
-    MANY_RESULTS = 256, /* so many are reduced in one block: see reducer_block() */
+    MANY_RESULTS = 256, /* results reduced in one block: see reducer_block() */
     MAX_BYTES = 1 << 17 /* of the longest row that is buffered during its reduction */
 };
 
@@ -23,7 +24,14 @@ int kern_fused_lanes(int rank, const int64_t *dims, const bool *reduced)
     return count < rank && dims_elements(count, dims + rank - count) >= MIN_LANES ? count : 0;
 }
 
-int64_t kern_fused_row_limit(size_t width) { return MAX_BYTES / (int64_t)width; }
+bool kern_fused_fits(int rank, const int64_t *dims, const bool *reduced, size_t width)
+{
+    const int lanes = kern_fused_lanes(rank, dims, reduced);
+    int64_t elements = min_i64(dims_elements(lanes, dims + rank - lanes), WHOLE_LANES);
+    for (int d = 0; d < rank; d++)
+        elements *= reduced[d] ? dims[d] : 1;
+    return elements > 0 && elements <= MAX_BYTES / (int64_t)width;
+}
 
 void fused_shape_order(const struct kern_fused *f, int *order)
 {
@@ -46,12 +54,14 @@ static int64_t divide_lanes(int64_t lanes, int64_t wanted)
     return min_i64(lanes, round_up(ratio_up(lanes, ratio_up(lanes, wanted)), MIN_LANES));
 }
 
-static void choose_lanes(struct fused_shape *s)
+/* `whole`: a block has all columns. */
+static void choose_lanes(struct fused_shape *s, bool whole, size_t width)
 {
-    s->block_lanes = divide_lanes(s->lanes, REDUCTION_TILE);
+    const int64_t most = whole ? MAX_BYTES / (int64_t)width / s->columns : REDUCTION_TILE;
+    s->block_lanes = divide_lanes(s->lanes, most);
     if (s->rows < FEW_ROWS && s->rows * s->lanes >= MANY_RESULTS) /* enough for all threads */
-        s->block_lanes = divide_lanes(s->lanes, s->lanes / SPREAD);
-    s->block_columns = min_i64(s->columns, REDUCTION_TILE / s->block_lanes);
+        s->block_lanes = divide_lanes(s->lanes, min_i64(s->block_lanes, s->lanes / SPREAD));
+    s->block_columns = whole ? s->columns : min_i64(s->columns, REDUCTION_TILE / s->block_lanes);
 }
 
 void fused_shape_init(struct fused_shape *s, const struct kern_fused *f, int64_t run)
@@ -66,18 +76,15 @@ void fused_shape_init(struct fused_shape *s, const struct kern_fused *f, int64_t
     s->block_rows = 1;
     if (s->rows == 0)
         return;
-    s->one_row = f->single && s->lanes == 1 && s->columns >= LONG_ROW;
-    if (s->columns * s->lanes < tile && !s->one_row) {
+    s->by_rows = f->single && s->lanes == 1 && s->columns >= LONG_ROW;
+    if (s->columns * s->lanes < tile) {
         s->block_rows = min_i64(tile / (s->columns * s->lanes), s->rows);
         s->block_columns = s->columns;
         s->block_lanes = s->lanes;
-    } else if (f->whole_rows) {
-        s->block_columns = s->columns;
-        s->block_lanes = s->lanes;
     } else if (f->lane_rank > 0) {
-        choose_lanes(s);
+        choose_lanes(s, f->whole_rows, f->width);
     } else {
-        s->block_columns = min_i64(s->columns, tile);
+        s->block_columns = f->whole_rows ? s->columns : min_i64(s->columns, tile);
         s->block_lanes = 1;
     }
     s->tile = s->block_rows * s->block_columns * s->block_lanes;

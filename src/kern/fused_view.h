@@ -32,7 +32,7 @@ struct fused_place {
 /* `strides` are along the `rank` dimensions of the loop, in its order. */
 void fused_view_init(struct fused_view *v, const struct view *x, int rank, const int64_t *dims,
                      const int64_t *strides);
-/* Decides whether blocks of so many elements are read from panels. */
+/* Decides whether blocks of this size, in elements, are read from panels. */
 void fused_view_use_panels(struct fused_view *v, int64_t block);
 /* The number of elements after which the view repeats itself. */
 int64_t fused_view_period(const struct fused_view *v);

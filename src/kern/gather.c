@@ -280,90 +280,105 @@ static void scatter_recognised(struct thread_pool *workers, const struct view *o
     thread_pool_run(workers, s.parts, scatter_part, &s);
 }
 
-/* A window combined by calls of a body: n operands, one call per element. */
-struct call_window {
+/* ---- scatter by a body: n operands, element by element ---- */
+
+struct combining {
     int n;
     const struct kern_body *body;
-    const struct windows *w; /* one for each operand */
-    char **out, **update;    /* starts of the windows */
-    union kern_element *elements;
+    const struct view *out, *updates;
+    struct windows *w;                       /* one for each operand, as the following */
+    struct window_block *windows, *elements; /* offsets of windows, and of elements in each */
+    union kern_element *combined;
     const void **args;
-    void **results;
+    void **results, **tiles;
 };
 
-static bool call_window(const struct call_window *c)
+static bool call_body(const struct combining *c, int64_t count)
 {
-    const struct view *space = &c->w->whole_window;
-    int64_t index[VIEW_MAX_RANK] = {0};
-    do {
-        for (int k = 0; k < c->n; k++) {
-            int64_t to = 0, from = 0;
-            for (int d = 0; d < space->rank; d++) {
-                to += index[d] * c->w[k].array_window.strides[d];
-                from += index[d] * c->w[k].whole_window.strides[d];
-            }
-            c->args[k] = c->out[k] + to;
-            c->args[c->n + k] = c->update[k] + from;
-        }
+    for (int64_t i = 0; i < count; i++) {
+        for (int k = 0; k < 2 * c->n; k++)
+            c->args[k] = (char *)c->tiles[k] + ((const int64_t *)c->tiles[2 * c->n + k])[i];
         if (!c->body->call(c->body->context, c->args, c->results))
             return false;
         for (int k = 0; k < c->n; k++)
-            memcpy((void *)(uintptr_t)c->args[k], &c->elements[k],
-                   dtype_bytes(c->w[k].array_window.dtype));
-    } while (index_next(space->rank, space->dims, index));
+            memcpy((void *)(uintptr_t)c->args[k], &c->combined[k], dtype_bytes(c->out[k].dtype));
+    }
     return true;
 }
 
-/* The address of view k's data at a batch position. */
-static char *batch_address(const struct nest_walk *walk, const struct nest *batch, int view,
-                           char *data)
+/* Combines all `inner` at offset i of `outer`: elements of a window, or one of all windows. */
+static bool combine_line(const struct combining *c, const struct window_block *outer, int64_t i,
+                         const struct window_block *inner)
 {
-    for (int d = 0; d < walk->rank; d++)
-        data += walk->index[d] * batch->strides[view][d];
-    return data;
+    for (int k = 0; k < c->n; k++) {
+        const int64_t whole = outer[k].whole_from + inner[k].whole_from + outer[k].whole[i];
+        c->tiles[k] = (char *)c->out[k].data + outer[k].array[i];
+        c->tiles[c->n + k] = (char *)c->updates[k].data + whole;
+        c->tiles[2 * c->n + k] = (void *)(uintptr_t)inner[k].array;
+        c->tiles[3 * c->n + k] = (void *)(uintptr_t)inner[k].whole;
+    }
+    if (!c->body->indexed)
+        return call_body(c, inner->n);
+    c->body->indexed(c->tiles, inner->n);
+    return true;
 }
 
-static bool scatter_windows_by_call(struct call_window *c, const struct view *out,
-                                    const struct view *indices, const struct view *updates)
+static bool combine_block(const struct combining *c, bool across)
 {
-    struct nest_walk walk;
-    int64_t offset;
-    const struct nest *batch = &c->w->batch;
-    nest_start(&walk, batch, batch->rank, (char *[]){updates->data, indices->data, out->data});
-    do {
-        bool inside = true;
-        for (int k = 0; k < c->n && inside; k++) {
-            inside = windows_exact_offset(&c->w[k], walk.at[1], &offset);
-            c->update[k] = batch_address(&walk, &c->w[k].batch, 0, updates[k].data);
-            c->out[k] = batch_address(&walk, &c->w[k].batch, 2, out[k].data) + offset;
-        }
-        if (inside && !call_window(c))
+    const struct window_block *outer = across ? c->elements : c->windows,
+                              *inner = across ? c->windows : c->elements;
+    for (int64_t i = 0; i < outer->n; i++)
+        if (!combine_line(c, outer, i, inner))
             return false;
-    } while (nest_step(&walk));
     return true;
 }
 
-static bool scatter_by_call(int n, const struct view *out, const struct view *indices,
+static bool combine_windows(const struct combining *c)
+{
+    const bool any_order = positions_free(c->w);
+    const int64_t elements = view_elements(&c->w->array_window),
+                  block = elements > WINDOW_BLOCK && !any_order ? 1 : WINDOW_BLOCK;
+    bool ok = true;
+    for (int k = 0; k < c->n; k++)
+        c->windows[k].line = 0;
+    for (int64_t from = 0; from < c->w->count && ok; from += block) {
+        for (int k = 0; k < c->n; k++)
+            windows_inside(&c->w[k], from, min_i64(block, c->w->count - from), -1, 0, 0,
+                           &c->windows[k]);
+        for (int64_t at = 0; at < elements && ok; at += WINDOW_BLOCK) {
+            for (int k = 0; k < c->n; k++)
+                window_elements(&c->w[k], at, min_i64(WINDOW_BLOCK, elements - at),
+                                &c->elements[k]);
+            ok = combine_block(c, any_order && c->elements->n < c->windows->n);
+        }
+    }
+    return ok;
+}
+
+static bool scatter_by_body(int n, const struct view *out, const struct view *indices,
                             const struct view *updates, const struct kern_gather_dims *dims,
                             const int64_t *window, const struct kern_body *body)
 {
-    size_t count = (size_t)n;
-    struct windows *w =
-        mem_alloc(count * (sizeof *w + sizeof(union kern_element) + 5 * sizeof(void *)));
-    if (!w)
+    const size_t count = (size_t)n;
+    union kern_element *storage =
+        mem_alloc(count * (sizeof *storage + sizeof(struct windows) +
+                           2 * sizeof(struct window_block) + 7 * sizeof(void *)));
+    if (!storage)
         return false;
-    struct call_window c = {
-        .n = n, .body = body, .w = w, .elements = (union kern_element *)(w + count)};
-    c.results = (void **)(c.elements + count);
+    struct combining c = {
+        .n = n, .body = body, .out = out, .updates = updates, .combined = storage};
+    c.w = (struct windows *)(storage + count);
+    c.windows = (struct window_block *)(c.w + count);
+    c.elements = c.windows + count;
+    c.tiles = (void **)(c.elements + count);
+    c.results = c.tiles + 4 * count;
     c.args = (const void **)(c.results + count);
-    c.out = (char **)(c.args + 2 * count);
-    c.update = c.out + count;
     for (int k = 0; k < n; k++) {
-        windows_init(&w[k], &updates[k], &out[k], indices, dims, window);
-        c.results[k] = &c.elements[k];
+        windows_init(&c.w[k], &updates[k], &out[k], indices, dims, window);
+        c.results[k] = &c.combined[k];
     }
-    bool ok = scatter_windows_by_call(&c, out, indices, updates);
-    mem_free(w);
+    const bool ok = combine_windows(&c);
+    mem_free(storage);
     return ok;
 }
 
@@ -383,7 +398,7 @@ bool kern_scatter(struct thread_pool *workers, int n, const struct view *out,
     if (!w.fits)
         return true;
     if (n > 1 || out->dtype != updates->dtype || (!combines && body->combine != KERN_TAKE_VALUE))
-        return scatter_by_call(n, out, indices, updates, dims, window, body);
+        return scatter_by_body(n, out, indices, updates, dims, window, body);
     scatter_recognised(workers, out, updates, dims, window, &w, &combiner);
     return true;
 }

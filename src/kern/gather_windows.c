@@ -119,18 +119,6 @@ void windows_init(struct windows *w, const struct view *whole, const struct view
     }
 }
 
-bool windows_exact_offset(const struct windows *w, const char *tuple, int64_t *offset)
-{
-    *offset = 0;
-    for (int k = 0; k < w->map_count; k++) {
-        int64_t start = kern_load_index(w->index_type, tuple + k * w->component_stride);
-        if (start < 0 || start > w->limit[k])
-            return false;
-        *offset += start * w->stride[k];
-    }
-    return true;
-}
-
 bool windows_adjacent(const struct windows *w)
 {
     const struct nest *n = &w->whole;
@@ -363,6 +351,23 @@ void windows_inside(const struct windows *w, int64_t from, int64_t n, int compon
     }
     if (any)
         keep_inside(b, outside);
+}
+
+static void view_positions(const struct view *v, int64_t from, int64_t n, int64_t *out)
+{
+    struct nest nest;
+    nest_init(&nest, 1);
+    for (int d = 0; d < v->rank; d++)
+        nest_add(&nest, v->dims[d], &v->strides[d]);
+    set_positions(&nest, from, n, out);
+}
+
+void window_elements(const struct windows *w, int64_t from, int64_t n, struct window_block *b)
+{
+    b->n = n;
+    b->whole_from = 0;
+    view_positions(&w->array_window, from, n, b->array);
+    view_positions(&w->whole_window, from, n, b->whole);
 }
 
 /* ---- runs of a window ---- */

@@ -38,8 +38,6 @@ struct windows {
 void windows_init(struct windows *w, const struct view *whole, const struct view *array,
                   const struct view *indices, const struct kern_gather_dims *dims,
                   const int64_t *window);
-/* The byte offset of the window of an index tuple; false when any of it is outside the array. */
-bool windows_exact_offset(const struct windows *w, const char *tuple, int64_t *offset);
 
 /* Byte offsets of consecutive windows in both arrays; `line` is 0 before the first block. */
 enum { WINDOW_BLOCK = 512 };
@@ -53,6 +51,8 @@ void windows_clamped(const struct windows *w, int64_t from, int64_t n, struct wi
 /* Those that are inside, and whose start in component `component` is in [low, high]. */
 void windows_inside(const struct windows *w, int64_t from, int64_t n, int component, int64_t low,
                     int64_t high, struct window_block *b);
+/* Offsets relative to a window: of its elements `from` to from + n. */
+void window_elements(const struct windows *w, int64_t from, int64_t n, struct window_block *b);
 
 /* How the elements of a window are visited. */
 enum { WINDOW_RUNS = 64 };

@@ -130,9 +130,10 @@ static void add_rest(const struct gemm *g, const struct gemm_block *b, int64_t r
 void gemm_block(const struct gemm *g, const struct gemm_block *b)
 {
     struct gemm_block at = *b;
+    const int64_t panel = b->panel_row ? b->panel_row : g->panel;
     at.n <<= g->twofold;
     while (at.rows > 0) {
-        const int64_t rows = run_rows(g, &at, g->panel);
+        const int64_t rows = run_rows(g, &at, panel);
         if (b->rest)
             add_rest(g, &at, rows);
         at.a += rows * b->a_row;

@@ -7,8 +7,9 @@
  * f64 or an integer. Elements outside of the matrices count as zero.
  *
  * B is packed first, in panels: panel[l][j] is lane l of column j, for `columns` adjacent columns;
- * missing columns are zero too. A is read in place, with any strides between rows and between
- * lanes; the rows of C are dense. All functions run in the calling thread.
+ * missing columns are zero too. Where its rows have this form, it may be read in place. A is read
+ * in place, with any strides between rows and between lanes; the rows of C are dense. All functions
+ * run in the calling thread.
  *
  * Order and accumulation: each sum adds its terms in the order of k, whatever the block sizes: f32
  * and f64 by fused multiply-adds where the processor has them; bf16 pairwise, where subnormal
@@ -78,6 +79,7 @@ struct gemm_block {
     const char *a;
     int64_t a_row, a_lane; /* bytes between rows, and between lanes */
     const void *panel;
+    int64_t panel_row; /* bytes between its lanes; 0: it is packed */
     int64_t rows, n, lanes, rest;
     const int32_t *start; /* if g->moved, the result of gemm_excess for the rows; else NULL */
     bool add;             /* accumulate into C; otherwise C is overwritten */

@@ -7,7 +7,16 @@
 
 #include "kern/nest.h"
 
-/* Copies n runs of `bytes` bytes from x + x_at[i] to out + out_at[i]; in and out do not overlap. */
+/* Prefetches a run that will be used RUNS_AHEAD runs later, or its first part. */
+enum { RUNS_AHEAD = 8, BYTES_AHEAD = 512 };
+static inline void indexed_fetch(const char *at, int64_t bytes)
+{
+    for (int64_t k = 0; k < bytes && k < BYTES_AHEAD; k += 64)
+        __builtin_prefetch(at + k);
+}
+
+/* runs.c: copies n runs of `bytes` bytes from x + x_at[i] to out + out_at[i]; in and out do not
+ * overlap. */
 void indexed_copy(char *out, const int64_t *out_at, const char *x, const int64_t *x_at, int64_t n,
                   int64_t bytes);
 

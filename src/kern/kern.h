@@ -77,12 +77,6 @@ struct kern_tiles {
     /* Rounds f32 numbers to values of bf16 or f16, stored as f32; with `opcode`, an operation on
      * f32 followed by that. */
     kern_tile_fn *(*rounded)(const char *opcode, enum dtype t);
-    /* Converts f32 numbers that `rounded` has made to the narrow type, which is exact. */
-    kern_tile_fn *(*shorten)(enum dtype t);
-    /* An operation on two operands of type `t`, one of which may be a `single` element that is
-     * combined with all elements of the other: 0: none, 1: the first, 2: the second. For bf16,
-     * where that is faster than computing in f32. */
-    kern_tile_fn *(*direct)(const char *opcode, enum dtype t, unsigned single);
 };
 const struct kern_tiles *kern_tiles(void);
 
@@ -99,7 +93,7 @@ const struct kern_tiles *kern_tiles(void);
  */
 enum {
     KERN_FUSED_VIEWS = 48,
-    KERN_FUSED_ARRAYS = 16, /* views of more than one element */
+    KERN_FUSED_ARRAYS = 32, /* views of more than one element */
     KERN_FUSED_OPS = 192,
     KERN_FUSED_REDUCERS = 8,
     KERN_FUSED_RESULTS = 8
@@ -112,13 +106,9 @@ enum kern_fused_kind {
     KERN_FUSED_NATIVE /* several elementwise operations at once, as machine code */
 };
 /* A recognized reduction: types of its elements, accumulator and result. */
-enum { KERN_SQUARES_FROM = 64 };
 struct kern_reducer {
     enum kern_combine combine;
     enum dtype x, acc, out;
-    /* reduces the squares of the elements; bf16 with a direct `multiply`, from KERN_SQUARES_FROM in
-     * a row */
-    bool squares;
 };
 /* Machine code of several operations on n elements of tiles: the operands, then the results. */
 typedef void kern_native_fn(void *const *tiles, int64_t n);
@@ -138,16 +128,14 @@ struct kern_fused_op {
     const uint8_t *args;
     const uint8_t *steps; /* by operand: bytes of an element; 0: only one is read */
     const struct kern_fused_out *outs;
-    /* bit set of the operands that are row values, when `out` has elements: fn takes a single
-     * one */
-    uint8_t by_row;
     bool rows;              /* makes a row value */
     bool invariant;         /* loop-invariant: depends on repeated elements alone */
+    bool untiled;           /* invariant, and no op reads a tile of its element */
     bool late;              /* depends on a reduction */
     uint8_t reducer_number; /* number of the reduction */
-    /* machine code for a block of one long row, which reads one element of operands that repeat it
-     * along the row, and its operands; NULL: there are none. In such a block a repetition that
-     * nothing else reads is `omitted`. */
+    /* machine code for one long row, which reads one element of operands that repeat it along the
+     * row, and its operands; NULL: there are none. There a repetition that nothing else reads is
+     * `omitted`. */
     kern_native_fn *of_row;
     const uint8_t *row_args, *row_steps;
     bool omitted;
@@ -166,7 +154,7 @@ struct kern_fused {
     const int64_t *dims;     /* in logical order; none of them 1 */
     const bool *reduced;     /* by dimension: a column */
     const bool *single;      /* by view: `of_row` reads one element per row; NULL: of none */
-    const bool *untiled;     /* by view: repeats one element, which only machine code reads */
+    const bool *untiled;     /* by view: repeats one element, of which no op reads a tile */
     /* elements depend on reductions of their row, so a row is processed op by op */
     bool whole_rows;
     size_t width; /* bytes of the widest element in a tile */
@@ -179,9 +167,9 @@ struct kern_fused {
 bool kern_can_reduce(enum kern_combine combine, enum dtype x, enum dtype acc);
 /* The number of trailing dimensions that a fused loop with these reductions runs as lanes. */
 int kern_fused_lanes(int rank, const int64_t *dims, const bool *reduced);
-/* The largest number of elements of `width` bytes, columns times lanes, that stay in the caches
- * while they are reduced. */
-int64_t kern_fused_row_limit(size_t width);
+/* Whether the columns of a row, of elements of `width` bytes, stay in the caches from one reduction
+ * to the next op. */
+bool kern_fused_fits(int rank, const int64_t *dims, const bool *reduced, size_t width);
 /* Whether a reduction of elements of type `t` may be split: starting from `identity`, with a
  * partial result of type `part`, which is then combined with the initial value. */
 bool kern_reducer_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity);
@@ -297,7 +285,10 @@ struct kern_body {
     kern_call_fn *call; /* for KERN_CALL, and as fallback for the others */
     void *context;
     const struct kern_lane_code *lanes; /* `call` for many elements; NULL: not available */
-    const struct kern_pick *pick;       /* table of the body, if it is of that kind; else NULL */
+    /* `call` for many elements, one after the other, each at a byte offset; or NULL. Tiles: the
+     * arguments, which the results replace from the first on, then an array of offsets for each */
+    kern_native_fn *indexed;
+    const struct kern_pick *pick; /* table of the body, if it is of that kind; else NULL */
 };
 
 /* spec: Reduce (grammar/values.md 12.1): accumulator first, row-major over the reduced dims,
@@ -363,7 +354,7 @@ typedef bool kern_dot_fn(struct thread_pool *workers, const struct view *out,
 bool kern_dot_is_sequential(const struct view *out, const struct view *lhs, const struct view *rhs,
                             const struct kern_dot_dims *dims);
 /* A product that the fast kernel computes without workspace on one thread, prepared for any number
- * of computations with operands at other addresses. NULL: it is none. */
+ * of computations with operands at other addresses. Returns NULL for other products. */
 struct kern_ready_dot;
 const struct kern_ready_dot *kern_make_ready_dot(struct arena *a, const struct view *out,
                                                  const struct view *lhs, const struct view *rhs,
@@ -520,9 +511,11 @@ struct kern_lapack_array {
     bool shared;
 };
 enum { KERN_LAPACK_ARRAYS = 8, KERN_LAPACK_OPTIONS = 4 };
+/* By its name without the type letter: "potrf"; NULL: none. */
+const struct kern_lapack_routine *kern_find_lapack(const char *name);
 struct kern_lapack {
     struct thread_pool *workers; /* items of the batch are distributed among them; may be NULL */
-    const char *routine;         /* without its type letter: "potrf" */
+    const struct kern_lapack_routine *routine;
     enum dtype type;
     bool plain; /* use the library only where there is no plain implementation */
     int count;
@@ -559,62 +552,18 @@ const char *kern_fft_choice(struct thread_pool *workers, const struct view *out,
 
 /* ---- table.c: which kernels a program runs ---- */
 
-/* The look-up functions of tile kernels, and a kernel for every op that is not elementwise.
- * kern_plain has the plain ones, kern_fast the fast ones where they exist. Rearrangements are NULL
- * in kern_fast, where views implement them. */
+/* A kernel for every op that is not elementwise. kern_plain has the plain ones, kern_fast the fast
+ * ones where they exist. Rearrangements are NULL in kern_fast, where views implement them. */
 struct kernels {
-    kern_reshape_fn *reshape;
-    kern_transpose_fn *transpose;
-    kern_broadcast_fn *broadcast;
-    kern_slice_fn *slice;
-    kern_reverse_fn *reverse;
-    kern_reduce_precision_fn *reduce_precision;
-    kern_stochastic_convert_fn *stochastic_convert;
-    kern_bitcast_convert_fn *bitcast_convert;
-    kern_copy_fn *copy;
-    kern_iota_fn *iota;
-    kern_pad_fn *pad;
-    kern_reduce_fn *reduce;
-    kern_reduce_window_fn *reduce_window;
-    kern_select_and_scatter_fn *select_and_scatter;
-    kern_dot_fn *dot;
-    kern_ragged_dot_fn *ragged_dot;
-    kern_scaled_dot_fn *scaled_dot;
-    kern_conv_fn *conv;
-    kern_gather_fn *gather;
-    kern_scatter_fn *scatter;
-    kern_sort_fn *sort;
-    kern_topk_fn *topk;
-    kern_fft_fn *fft;
-    kern_rng_bits_fn *rng_bits;
-    kern_rng_numbers_fn *rng_numbers;
-    kern_cholesky_fn *cholesky;
-    kern_triangular_solve_fn *triangular_solve;
+#define KERNEL(name) kern_##name##_fn *name;
+#include "kern/kernel.def"
 };
 extern const struct kernels kern_fast, kern_plain;
 
 /* The fast kernels. */
-kern_reduce_precision_fn kern_reduce_precision;
-kern_stochastic_convert_fn kern_stochastic_convert;
-kern_bitcast_convert_fn kern_bitcast_convert;
-kern_copy_fn kern_copy;
-kern_iota_fn kern_iota;
-kern_pad_fn kern_pad;
-kern_reduce_fn kern_reduce;
-kern_reduce_window_fn kern_reduce_window;
-kern_select_and_scatter_fn kern_select_and_scatter;
-kern_dot_fn kern_dot;
-kern_ragged_dot_fn kern_ragged_dot;
-kern_scaled_dot_fn kern_scaled_dot;
-kern_conv_fn kern_conv;
-kern_gather_fn kern_gather;
-kern_scatter_fn kern_scatter;
-kern_sort_fn kern_sort;
-kern_topk_fn kern_topk;
-kern_fft_fn kern_fft;
-kern_cholesky_fn kern_cholesky;
-kern_triangular_solve_fn kern_triangular_solve;
-kern_rng_bits_fn kern_rng_bits;
+#define KERNEL(name) kern_##name##_fn kern_##name;
+#define PLAIN(name)
+#include "kern/kernel.def"
 struct c128 kern_root_of_unity(int64_t k, int64_t n); /* exp(-2 pi i k / n), 0 <= k < n */
 
 /* ---- table.c ---- */

@@ -43,7 +43,7 @@ static const struct kern_lapack_routine {
     {"unmqr", lapack_ormqr, false},
 };
 
-static const struct kern_lapack_routine *find(const char *name)
+const struct kern_lapack_routine *kern_find_lapack(const char *name)
 {
     for (size_t k = 0; k < COUNT_OF(routines); k++)
         if (strcmp(routines[k].name, name) == 0)
@@ -123,13 +123,14 @@ struct packed { /* an array with all items of the batch, one after the other */
 /* The type in which a routine computes on elements of type t. */
 static enum dtype work_type(enum dtype t) { return dtype_is_float(t) && t != DT_F64 ? DT_F32 : t; }
 
-static bool pack(struct thread_pool *workers, const struct kern_lapack_array *a, struct packed *p,
-                 fint *rows, fint *columns)
+/* Sets the array up at `data`; returns its size in bytes, a multiple of SMALL. */
+static int64_t place(const struct kern_lapack_array *a, struct packed *p, char *data, fint *rows,
+                     fint *columns)
 {
     const struct view *v = a->in ? a->in : a->out;
     const enum dtype type = work_type(v->dtype);
     int64_t stride = (int64_t)dtype_bytes(type), batch = v->rank - a->rank;
-    view_dense(&p->view, type, v->rank, v->dims, NULL);
+    view_dense(&p->view, type, v->rank, v->dims, data);
     *rows = a->rank >= 1 ? (fint)v->dims[batch] : 1;
     *columns = a->rank == 2 ? (fint)v->dims[batch + 1] : 1;
     if (a->rank == 2) {
@@ -137,10 +138,30 @@ static bool pack(struct thread_pool *workers, const struct kern_lapack_array *a,
         p->view.strides[batch + 1] = stride * *rows;
     }
     p->step = a->shared ? 0 : (size_t)(stride * *rows * *columns);
-    p->view.data = p->data = mem_zalloc((size_t)(view_elements(v) * stride) + SMALL);
-    if (p->data && a->in)
-        kern_convert_view(workers, &p->view, a->in);
-    return p->data != NULL;
+    p->data = data;
+    return round_up(view_elements(v) * stride, SMALL) + SMALL;
+}
+
+/* Sets up all arrays in a new workspace, with the contents of the operands. NULL: out of memory. */
+static char *pack(const struct kern_lapack *call, struct packed *packed, struct lapack_item *it)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < call->count; k++) {
+        const struct kern_lapack_array *a = &call->arrays[k];
+        packed[k].data = NULL;
+        it->given[k] = a->in;
+        if (a->in || a->out)
+            bytes += place(a, &packed[k], NULL, &it->rows[k], &it->columns[k]);
+    }
+    char *workspace = mem_zalloc((size_t)bytes), *at = workspace;
+    for (int k = 0; k < call->count && workspace; k++) {
+        const struct kern_lapack_array *a = &call->arrays[k];
+        if (a->in || a->out)
+            at += place(a, &packed[k], at, &it->rows[k], &it->columns[k]);
+        if (a->in)
+            kern_convert_view(call->workers, &packed[k].view, a->in);
+    }
+    return workspace;
 }
 
 static int64_t batch_size(const struct kern_lapack *call)
@@ -229,29 +250,23 @@ static bool run_items(const struct kern_lapack *call, lapack_fn *run,
 
 enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call)
 {
-    struct packed packed[KERN_LAPACK_ARRAYS] = {0};
+    struct packed packed[KERN_LAPACK_ARRAYS];
     struct lapack_item it = {.type = work_type(call->type),
                              .count = call->count,
                              .options = call->options,
                              .plain = call->plain,
                              .work_size = -1};
-    const struct kern_lapack_routine *r = find(call->routine);
+    const struct kern_lapack_routine *r = call->routine;
     if (!any_result(call))
         return KERN_LAPACK_DONE;
     if (!r)
         return KERN_LAPACK_NO_LIBRARY;
-    bool ok = true;
-    for (int k = 0; k < call->count && ok; k++) {
-        const struct kern_lapack_array *a = &call->arrays[k];
-        it.given[k] = a->in;
-        ok = (!a->in && !a->out) || pack(call->workers, a, &packed[k], &it.rows[k], &it.columns[k]);
-    }
+    char *workspace = pack(call, packed, &it);
     const bool usable = r->own || (r->tiny && lapack_is_tiny(&it)) || blas_is_there();
-    ok = ok && usable && run_items(call, r->run, &it, packed);
+    const bool ok = workspace && usable && run_items(call, r->run, &it, packed);
     for (int k = 0; k < call->count && ok; k++)
         if (call->arrays[k].out)
             kern_convert_view(call->workers, call->arrays[k].out, &packed[k].view);
-    for (int k = 0; k < call->count; k++)
-        mem_free(packed[k].data);
+    mem_free(workspace);
     return ok ? KERN_LAPACK_DONE : usable ? KERN_LAPACK_NO_MEMORY : KERN_LAPACK_NO_LIBRARY;
 }

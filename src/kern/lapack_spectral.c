@@ -163,22 +163,11 @@ static double *real_parts(struct lapack_item *it, int k, int64_t *count, float *
     return narrow ? NULL : (double *)it->x[k];
 }
 
-static bool is_finite(struct lapack_item *it)
-{
-    float *single;
-    int64_t count;
-    const double *wide = real_parts(it, 0, &count, &single);
-    for (int64_t i = 0; i < count; i++)
-        if (single ? !isfinite(single[i]) : !isfinite(wide[i]))
-            return false;
-    return true;
-}
-
 /* Whether LAPACK might not terminate, because of an infinity or a NaN: then results are NaN, and
  * info is for both the value that newer routines return for a NaN: argument 4 is invalid. */
 static bool without_end(struct lapack_item *it)
 {
-    if (is_finite(it))
+    if (all_finite(it))
         return false;
     for (int k = 1; k <= 3; k++) {
         float *single;

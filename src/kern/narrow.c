@@ -26,7 +26,6 @@ static const struct narrow formats[DT_COUNT] = {
 #define FLOAT_FORMAT(id, exponent, mantissa, bias, specials, digits)                               \
     [DT_##id] = {exponent, mantissa, bias, FS_##specials},
 #include "type/float.def"
-#undef FLOAT_FORMAT
 };
 
 static inline float power_of_two(int e) /* normal exponents only */
@@ -133,7 +132,6 @@ LOOPS(F8E4M3FN, uint8_t)
 LOOPS(F8E4M3FNUZ, uint8_t)
 LOOPS(F8E5M2, uint8_t)
 LOOPS(F8E5M2FNUZ, uint8_t)
-NARROW(F16, uint16_t)
 
 static void widen_F8E8M0FNU(float *out, const uint8_t *x, int64_t n)
 {
@@ -166,7 +164,34 @@ static int64_t widen_eights(float *out, const uint16_t *x, int64_t n)
     }
     return i;
 }
+
+/* Likewise; a NaN has no payload. */
+static int64_t narrow_eights(uint16_t *out, const float *x, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        const __m256 number = _mm256_loadu_ps(x + i);
+        const __m128i half = _mm256_cvtps_ph(number, _MM_FROUND_TO_NEAREST_INT);
+        const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(number, number, _CMP_UNORD_Q));
+        const __m128i narrow =
+            _mm_packs_epi32(_mm256_castsi256_si128(is_nan), _mm256_extracti128_si256(is_nan, 1));
+        const __m128i nan = _mm_or_si128(_mm_and_si128(half, _mm_set1_epi16((short)0x8000)),
+                                         _mm_set1_epi16(0x7e00));
+        _mm_storeu_si128((__m128i *)(void *)(out + i), _mm_blendv_epi8(half, nan, narrow));
+    }
+    return i;
+}
 #endif
+
+static void narrow_F16(uint16_t *out, const float *x, int64_t n)
+{
+    int64_t i = 0;
+#if defined __AVX2__
+    i = narrow_eights(out, x, n);
+#endif
+    for (; i < n; i++)
+        out[i] = (uint16_t)encode(x[i], formats[DT_F16]);
+}
 
 static void widen_F16(float *out, const uint16_t *x, int64_t n)
 {
@@ -249,7 +274,3 @@ kern_tile_fn *tile_find_rounded(const char *opcode, enum dtype t)
         return tile_find((struct tile_table){F16_rounded, COUNT_OF(F16_rounded)}, opcode);
     return t == DT_BF16 ? BF16_round : t == DT_F16 ? F16_round : NULL;
 }
-
-TILE_UNARY(shorten_to_bf16, uint16_t, uint32_t, (uint16_t)(x >> 16))
-
-kern_tile_fn *tile_find_shorten(enum dtype t) { return t == DT_BF16 ? shorten_to_bf16 : NULL; }

@@ -86,7 +86,7 @@ struct task {
     const struct product *p;
     struct gemm g;
     int64_t m, n, k, batch;
-    bool rows_in_place, sums_in_place;
+    bool rows_in_place, columns_in_place, sums_in_place;
     bool by_terms;                 /* copies of rows keep the order of memory: term by term */
     int64_t row_step, term_step;   /* of the left operand in place, bytes */
     int64_t depth;                 /* terms packed at a time */
@@ -110,6 +110,18 @@ static bool usable_rows(const struct task *t)
     const struct product *p = t->p;
     return p->lhs_type == t->g.lhs && p->m.rank <= 1 && p->k.rank <= 1 &&
            (t->k == 1 || only_step(&p->k, 0) == (int64_t)dtype_bytes(p->lhs_type));
+}
+
+/* Whether gemm can read whole panels of the right operand in place, and too few rows use them for
+ * packing to pay off. */
+static bool usable_columns(const struct task *t)
+{
+    enum { MOST = 1 << 17 }; /* rows, times bytes between the rows of a panel */
+    const struct product *p = t->p;
+    const int64_t step = only_step(&p->k, 1);
+    return step != 0 && t->m <= MOST / (step < 0 ? -step : step) && p->rhs_type == t->g.rhs &&
+           t->g.per_lane == 1 && !t->g.twofold && p->n.rank <= 1 && p->k.rank <= 1 &&
+           only_step(&p->n, 1) == t->g.lane;
 }
 
 /* Whether the left operand is closer together in memory along its rows than along terms. */
@@ -222,6 +234,12 @@ static struct workspace workspace_of(const struct task *t, int worker)
     return r;
 }
 
+/* The block's first columns, of whole panels, that are not packed. */
+static int64_t columns_in_place(const struct task *t, const struct block *b)
+{
+    return t->columns_in_place ? b->columns / t->g.columns * t->g.columns : 0;
+}
+
 /* Packs several panels at a time if their columns, and the terms, are evenly spaced; else one by
  * one. */
 static void pack_panels(const struct task *t, const struct block *b, int64_t l, int64_t terms,
@@ -233,7 +251,9 @@ static void pack_panels(const struct task *t, const struct block *b, int64_t l, 
     const struct position_range along = {k, 1, b->l + l, terms};
     int64_t k_run, run;
     char *from = b->rhs + nest_offset(k, 1, along.from, &k_run);
-    for (int64_t j = 0; j < b->columns; j += run) {
+    const int64_t in_place = columns_in_place(t, b);
+    panels += in_place / g->columns * bytes;
+    for (int64_t j = in_place; j < b->columns; j += run) {
         const int64_t across = nest_offset(n, 1, b->j + j, &run), left = b->columns - j;
         run = run < left ? run / g->columns * g->columns : left;
         if (run > 0 && k_run >= terms) {
@@ -274,10 +294,12 @@ static void find_rows(const struct task *t, const struct block *b, int64_t l, in
 /* Chooses the loop order: either a panel stays in the first-level cache over many rows, or some
  * rows over many panels. */
 static void add_panels(const struct task *t, const struct block *b, const struct gemm_block *all,
-                       const char *panels, const int32_t *start)
+                       int64_t l, const char *panels, const int32_t *start)
 {
     enum { FEW_ROWS = 6, MANY_ROWS = 96, SMALL_PANEL = 24 << 10 };
     const struct gemm *g = &t->g;
+    const int64_t in_place = columns_in_place(t, b), step = only_step(&t->p->k, 1);
+    const char *columns = b->rhs + (b->l + l) * step + b->j * g->lane;
     const int64_t bytes = (all->lanes + (all->rest > 0)) * g->panel,
                   strip = bytes <= SMALL_PANEL ? MANY_ROWS : FEW_ROWS;
     for (int64_t i = 0; i < b->rows; i += strip) {
@@ -285,9 +307,9 @@ static void add_panels(const struct task *t, const struct block *b, const struct
         at.rows = min_i64(strip, b->rows - i);
         at.a += i * all->a_row;
         at.start = start ? start + i : NULL;
-        at.panel = panels;
-        for (int64_t j = 0; j < b->columns;
-             j += g->columns, at.panel = (const char *)at.panel + bytes) {
+        for (int64_t j = 0; j < b->columns; j += g->columns) {
+            at.panel = j < in_place ? columns + j * g->lane : panels + j / g->columns * bytes;
+            at.panel_row = j < in_place ? step : 0;
             at.n = min_i64(g->columns, b->columns - j);
             at.c = b->sums + i * b->sums_row + (j * g->lane << g->twofold);
             gemm_block(g, &at);
@@ -308,7 +330,7 @@ static void run_block(const struct task *t, const struct block *b, const struct 
         find_rows(t, b, l, terms, r, &at);
         if (g->moved)
             gemm_excess(g, at.a, at.a_row, b->rows, terms, r->start);
-        add_panels(t, b, &at, r->panels, g->moved ? r->start : NULL);
+        add_panels(t, b, &at, l, r->panels, g->moved ? r->start : NULL);
     }
 }
 
@@ -403,6 +425,7 @@ static bool by_blocks(struct thread_pool *workers, const struct product *p)
                      .batch = nest_points(&p->batch)};
     choose(&t.g, p);
     t.rows_in_place = usable_rows(&t);
+    t.columns_in_place = usable_columns(&t);
     t.sums_in_place = usable_result(&t);
     t.by_terms = is_by_terms(&t);
     t.row_step = only_step(&p->m, 1);
@@ -430,10 +453,17 @@ static bool is_small(const struct product *p, struct small *s)
     if (p->lhs_type != p->out_type || p->rhs_type != p->out_type || p->m.rank > 1 ||
         p->n.rank > 1 || p->k.rank > 1)
         return false;
-    *s = (struct small){p->out_type,         nest_points(&p->m),  nest_points(&p->n),
-                        nest_points(&p->k),  only_step(&p->m, 1), only_step(&p->k, 0),
-                        only_step(&p->k, 1), only_step(&p->n, 1), only_step(&p->m, 0),
-                        only_step(&p->n, 0)};
+    *s = (struct small){p->out_type,
+                        nest_points(&p->m),
+                        nest_points(&p->n),
+                        nest_points(&p->k),
+                        only_step(&p->m, 1),
+                        only_step(&p->k, 0),
+                        only_step(&p->k, 1),
+                        only_step(&p->n, 1),
+                        only_step(&p->m, 0),
+                        only_step(&p->n, 0),
+                        NULL};
     return small_applies(s);
 }
 
@@ -465,6 +495,15 @@ static bool is_upright(const struct product *p)
     const int64_t width = (int64_t)dtype_bytes(p->out_type);
     return p->m.rank == 1 && only_step(&p->m, 0) == width &&
            !(p->n.rank <= 1 && only_step(&p->n, 0) == width);
+}
+
+/* Whether the rows of the transposed right operand are contiguous, and transposing the left one and
+ * the result takes less than packing them. */
+static bool is_turned(const struct product *p)
+{
+    const int64_t m = nest_points(&p->m), n = nest_points(&p->n), k = nest_points(&p->k);
+    return p->n.rank <= 1 && p->k.rank <= 1 && p->rhs_type == p->work &&
+           only_step(&p->k, 1) == (int64_t)dtype_bytes(p->rhs_type) && 2 * m < k * n / (k + n);
 }
 
 static void swap_views(struct nest *n, const struct nest *from, int a, int b)
@@ -568,7 +607,7 @@ bool product_run(struct thread_pool *workers, struct product *p)
         return product_run_batch(workers, p);
     if (prepare_vectors(p))
         return matvec_run(workers, p);
-    return is_upright(p) ? by_columns(workers, p) : by_blocks(workers, p);
+    return is_upright(p) || is_turned(p) ? by_columns(workers, p) : by_blocks(workers, p);
 }
 
 const char *product_choice(struct product *p)

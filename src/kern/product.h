@@ -80,8 +80,9 @@ struct small {
     enum dtype type;
     int64_t m, n, k;                          /* none of them 0 */
     int64_t a_row, a_k, b_k, b_n, c_row, c_n; /* bytes */
+    const struct product_lanes *lanes;        /* set by small_applies() */
 };
-bool small_applies(const struct small *s);
+bool small_applies(struct small *s);
 void small_run(const struct small *s, const char *a, const char *b, char *c);
 
 /* ---- product_batch.c: batches of small products of floats ---- */

@@ -14,7 +14,7 @@
 #include <immintrin.h>
 #endif
 
-enum { VECTORS = TILE_BYTES == 64 ? 4 : 2, ROWS = 4, LINE = 64, PARTS = LINE / TILE_BYTES };
+enum { VECTORS = 8, ROWS = 4, LINE = 64, PARTS = LINE / TILE_BYTES };
 
 typedef int32_t words __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
 typedef float floats __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
@@ -141,9 +141,20 @@ typedef void block_fn(const struct small *s, const char *a, const char *b, char 
     HEIGHTS(T, wide, 1, 0) HEIGHTS(T, wide, 2, 0) HEIGHTS(T, wide, 1, 1) HEIGHTS(T, wide, 2, 1)
 TYPE(f32, false)
 TYPE(f64, true)
+/* As many sums as registers hold: eight and more hide the latency of their additions. */
+#define MOST_ROWS(T, wide) BLOCK(T, wide, 1, 8, 0) BLOCK(T, wide, 2, 4, 0)
+MOST_ROWS(f32, false)
+MOST_ROWS(f64, true)
 #if defined __AVX512F__
-HEIGHTS(f32, false, 4, 0)
-HEIGHTS(f64, true, 4, 0)
+enum { MOST_OF_FOUR = 4 };
+BLOCK(f32, false, 4, 4, 0)
+BLOCK(f64, true, 4, 4, 0)
+static block_fn *const most[2][3] = {{f32_1_8_0, f32_2_4_0, f32_4_4_0},
+                                     {f64_1_8_0, f64_2_4_0, f64_4_4_0}};
+#else
+enum { MOST_OF_FOUR = 2 };
+static block_fn *const most[2][3] = {{f32_1_8_0, f32_2_4_0, f32_4_2_0},
+                                     {f64_1_8_0, f64_2_4_0, f64_4_2_0}};
 #endif
 
 /* By type, whether the last vector is partial, vectors (1, 2, 4) and rows (1, 2, 4). */
@@ -157,12 +168,10 @@ INLINE void strip(bool wide, int height, const struct small *s, const char *a, c
                   char *c)
 {
     const int64_t bytes = s->n * (wide ? 8 : 4);
+    const int64_t widest = (height == 2 ? MOST_OF_FOUR : 8 >> height) * TILE_BYTES;
     int64_t j = 0;
-#if defined __AVX512F__
-    static block_fn *const four[2][3] = {NAMES(f32, 4, 0), NAMES(f64, 4, 0)};
-    for (; j + 4 * TILE_BYTES <= bytes; j += 4 * TILE_BYTES)
-        four[wide][height](s, a, b + j, c + j, 0);
-#endif
+    for (; j + widest <= bytes; j += widest)
+        most[wide][height](s, a, b + j, c + j, 0);
     for (; j < bytes; j += 2 * TILE_BYTES) {
         const int64_t left = bytes - j, last = left % TILE_BYTES;
         const int vectors = left > TILE_BYTES;

@@ -21,17 +21,19 @@ static bool is_dense(const struct small *s)
     return s->n == 1 || (s->b_n == width && s->c_n == width);
 }
 
-bool small_applies(const struct small *s)
+bool small_applies(struct small *s)
 {
     const int64_t max = is_dense(s) && s->n > 1 ? MAX_WORK : MAX_SCATTERED;
-    return (s->type == DT_F32 || s->type == DT_F64) && s->m <= max && s->n <= max / s->m &&
-           s->k <= max / (s->m * s->n);
+    const bool small = (s->type == DT_F32 || s->type == DT_F64) && s->m <= max &&
+                       s->n <= max / s->m && s->k <= max / (s->m * s->n);
+    s->lanes = small ? CPU_FORM(product_lanes) : NULL;
+    return small;
 }
 
 static void run_columns(const struct small *s, const char *a, const char *b, char *c)
 {
     static const int64_t none[3] = {0};
-    CPU_FORM(product_lanes)->columns[s->type == DT_F64](s, a, b, c, none, 1);
+    s->lanes->columns[s->type == DT_F64](s, a, b, c, none, 1);
 }
 
 #define SCATTERED(T)                                                                               \

@@ -294,6 +294,32 @@ static int64_t tile_of_columns(const struct reduction *r)
     return tile < NARROW ? NARROW : tile > KERN_TILE ? KERN_TILE : tile;
 }
 
+static void swap(int64_t *a, int64_t *b)
+{
+    const int64_t kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Moves the longest kept dimension inside where the innermost one is short, as in windows of small
+ * images: many distant results at a time take less than a few adjacent ones, as long as they stay
+ * in the caches. The order of other reductions than sums in f64 remains. */
+static void lengthen_columns(struct reduction *r)
+{
+    enum { SHORT = 32, FEW = 64, NEAR = 1 << 19 };
+    struct nest *k = &r->kept;
+    const int last = k->rank - 1;
+    int best = last;
+    for (int d = 0; d < last; d++)
+        best = k->dims[d] > k->dims[best] ? d : best;
+    if (last < 0 || r->reducer.order == REDUCE_SUM || r->under > FEW || k->dims[last] >= SHORT ||
+        k->dims[best] < SHORT || llabs(k->strides[1][best]) > NEAR / NARROW)
+        return;
+    swap(&k->dims[best], &k->dims[last]);
+    for (int v = 0; v < 2; v++)
+        swap(&k->strides[v][best], &k->strides[v][last]);
+}
+
 static void plan_reduction(struct reduction *r, const struct view *out, const struct view *x,
                            const bool *reduced)
 {
@@ -302,6 +328,7 @@ static void plan_reduction(struct reduction *r, const struct view *out, const st
     r->x = x->data;
     r->results = nest_points(&r->kept);
     r->under = nest_points(&r->reduced);
+    lengthen_columns(r);
     r->block = reducer_block(&r->reducer, r->under, r->results);
     r->blocks = ratio_up(r->under, r->block);
     r->tile = tile_of_columns(r);

@@ -297,21 +297,25 @@ KERN_CLONES static void pick_open(const struct kern_pick *pick, struct columns *
     }
 }
 
+/* Results of few elements are processed so even where the elements are adjacent. */
 static bool columns_apply(const struct pick_reducer *f)
 {
+    enum { FEW = 32 };
     int lane = f->kept.rank - 1, inner = f->reduced.rank - 1;
     return lane >= 0 && f->kept.dims[lane] >= 16 &&
-           f->kept.strides[2][lane] == (int64_t)sizeof(float) &&
-           llabs(f->reduced.strides[0][inner]) > (int64_t)sizeof(float) &&
+           (nest_points(&f->reduced) <= FEW ||
+            (f->kept.strides[2][lane] == (int64_t)sizeof(float) &&
+             llabs(f->reduced.strides[0][inner]) > (int64_t)sizeof(float))) &&
            f->start.value_type == DT_F32 && f->start.index_type == DT_S32;
 }
 
 static void pick_columns(const struct pick_reducer *f, char *const *at, int64_t n)
 {
     struct columns c;
+    float values[COLUMNS];
     int32_t scratch[COLUMNS];
     int lane = f->kept.rank - 1;
-    int64_t index_stride = f->kept.strides[3][lane];
+    int64_t stride = f->kept.strides[2][lane], index_stride = f->kept.strides[3][lane];
     int64_t ahead = ROWS_AHEAD * f->reduced.strides[0][f->reduced.rank - 1];
     struct nest_walk w;
     kern_pack(c.value, (const char *)&f->start.value, 0, sizeof *c.value, n);
@@ -319,7 +323,11 @@ static void pick_columns(const struct pick_reducer *f, char *const *at, int64_t 
     nest_start(&w, &f->reduced, f->reduced.rank, at + 2);
     do {
         const float *x = (const float *)(const void *)w.at[0];
-        for (int64_t i = 0; i < n; i += LINE / (int64_t)sizeof *x)
+        if (stride != (int64_t)sizeof *x) {
+            kern_pack(values, w.at[0], stride, sizeof *x, n);
+            x = values;
+        }
+        for (int64_t i = 0; i < n && x != values; i += LINE / (int64_t)sizeof *x)
             __builtin_prefetch(
                 w.at[0] + ahead +
                 i * (int64_t)sizeof *x); /* processors don't prefetch such short rows */

@@ -4,8 +4,8 @@
  *
  * Accumulation: sums of floats run in f64, and are rounded to the result's type once. Along a row
  * there are SUM_LANES sums, with element i in sum i % SUM_LANES, which are then added pairwise (a
- * few f64 sequentially). Products, and sums of complex numbers, are rounded at every step. For all
- * other combiners the order is irrelevant.
+ * few f64 sequentially). Products of f32 run in f64 as well. Other products, and sums of complex
+ * numbers, are rounded at every step. For all other combiners the order is irrelevant.
  */
 #include <stdlib.h>
 

@@ -9,6 +9,9 @@
 EXTREMES(float, int32_t, greater_f32, lesser_f32)
 EXTREMES(double, int64_t, greater_f64, lesser_f64)
 #define ADD(a, b) ((a) + (b))
+#define MULTIPLY(a, b) ((a) * (b))
+#define AND(a, b) ((a) & (b))
+#define OR(a, b) ((a) | (b))
 #define GREATER(a, b) ((a) < (b) ? (b) : (a))
 #define LESSER(a, b) ((b) < (a) ? (b) : (a))
 
@@ -55,21 +58,30 @@ ROWS_OF(add_f32, float, ADD)
 ROWS_OF(max_f32, float, greater_f32)
 ROWS_OF(min_f32, float, lesser_f32)
 ROWS_OF(add_f64, double, ADD)
+ROWS_OF(multiply_f64, double, MULTIPLY)
 ROWS_OF(max_f64, double, greater_f64)
 ROWS_OF(min_f64, double, lesser_f64)
 ROWS_OF(add_s32, uint32_t, ADD)
 ROWS_OF(max_s32, int32_t, GREATER)
 ROWS_OF(min_s32, int32_t, LESSER)
+ROWS_OF(and_pred, uint8_t, AND)
+ROWS_OF(or_pred, uint8_t, OR)
 
 reducer_rows_fn *reducer_find_rows(enum kern_combine combine, enum dtype t)
 {
-    static reducer_rows_fn *const known[3][3] = {{rows_add_f32, rows_max_f32, rows_min_f32},
-                                                 {rows_add_f64, rows_max_f64, rows_min_f64},
-                                                 {rows_add_s32, rows_max_s32, rows_min_s32}};
-    int type = t == DT_F32 ? 0 : t == DT_F64 ? 1 : t == DT_S32 ? 2 : -1;
-    int which = combine == KERN_ADD       ? 0
-                : combine == KERN_MAXIMUM ? 1
-                : combine == KERN_MINIMUM ? 2
-                                          : -1;
-    return type < 0 || which < 0 ? NULL : known[type][which];
+    static reducer_rows_fn *const known[4][KERN_XOR] = {
+        {[KERN_ADD] = rows_add_f32, [KERN_MAXIMUM] = rows_max_f32, [KERN_MINIMUM] = rows_min_f32},
+        {[KERN_ADD] = rows_add_f64,
+         [KERN_MULTIPLY] = rows_multiply_f64,
+         [KERN_MAXIMUM] = rows_max_f64,
+         [KERN_MINIMUM] = rows_min_f64},
+        {[KERN_ADD] = rows_add_s32, [KERN_MAXIMUM] = rows_max_s32, [KERN_MINIMUM] = rows_min_s32},
+        {[KERN_AND] = rows_and_pred,
+         [KERN_MULTIPLY] = rows_and_pred,
+         [KERN_MINIMUM] = rows_and_pred,
+         [KERN_OR] = rows_or_pred,
+         [KERN_ADD] = rows_or_pred,
+         [KERN_MAXIMUM] = rows_or_pred}};
+    const int type = t == DT_F32 ? 0 : t == DT_F64 ? 1 : t == DT_S32 ? 2 : t == DT_PRED ? 3 : -1;
+    return type < 0 || combine >= KERN_XOR ? NULL : known[type][combine];
 }

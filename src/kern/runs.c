@@ -1,15 +1,13 @@
 /*
- * runs.c: copies and repeats short runs of elements at regular distances (no kernel of its own). A
- * run is moved in pieces of one size, a power of two; the last one overlaps the one before where
- * the run is no multiple of it. So nothing beyond the run is read or written.
+ * runs.c: copies and repeats short runs of elements, at regular distances or at lists of offsets
+ * (no kernel of its own). A run is moved in pieces of one size, a power of two; the last one
+ * overlaps the one before where the run is no multiple of it. So nothing beyond the run is read or
+ * written.
+ *
+ * Lists are known in advance, so runs that the processor would wait for are prefetched; loops over
+ * runs of one or two pieces do not need that, since several of them overlap in its window.
  */
-#include "kern/nest.h"
-
-typedef uint8_t piece1;
-typedef uint16_t __attribute__((aligned(1), may_alias)) piece2;
-typedef uint32_t __attribute__((aligned(1), may_alias)) piece4;
-typedef uint64_t __attribute__((aligned(1), may_alias)) piece8;
-typedef uint64_t __attribute__((vector_size(16), aligned(1), may_alias)) piece16;
+#include "kern/indexed.h"
 
 enum { LONG_RUN = 256 }; /* bytes from which on a run is worth a call */
 
@@ -17,146 +15,218 @@ struct runs {
     char *out;
     const char *x;
     int64_t out_stride, x_stride, count, bytes;
+    const int64_t *out_at, *x_at; /* offsets of runs in place of strides */
 };
 
-/* Runs of sizeof(P) to twice that. */
-#define COPY_RUNS(P)                                                                               \
-    static void copy_##P(const struct runs *r)                                                     \
-    {                                                                                              \
-        const int64_t end = r->bytes - (int64_t)sizeof(P), os = r->out_stride, xs = r->x_stride;   \
-        char *out = r->out;                                                                        \
-        const char *x = r->x;                                                                      \
-        for (int64_t i = 0; i < r->count; i++, out += os, x += xs) {                               \
-            P first = *(const P *)(const void *)x, last = *(const P *)(const void *)(x + end);     \
-            *(P *)(void *)out = first;                                                             \
-            *(P *)(void *)(out + end) = last;                                                      \
-        }                                                                                          \
+/* The functions below are expanded for each size of pieces and for both kinds of distances. */
+#define INLINE __attribute__((always_inline)) static inline
+enum { MAX_PIECE = 16 };
+
+INLINE char *run_out(struct runs r, bool listed, int64_t i)
+{
+    return r.out + (listed ? r.out_at[i] : i * r.out_stride);
+}
+
+INLINE const char *run_x(struct runs r, bool listed, int64_t i)
+{
+    return r.x + (listed ? r.x_at[i] : i * r.x_stride);
+}
+
+/* ---- copies ---- */
+
+/* Runs of `size` to twice that. */
+INLINE void copy_pairs(struct runs r, bool listed, size_t size)
+{
+    const int64_t end = r.bytes - (int64_t)size;
+    for (int64_t i = 0; end == 0 && i < r.count; i++)
+        memcpy(run_out(r, listed, i), run_x(r, listed, i), size);
+    for (int64_t i = 0; end > 0 && i < r.count; i++) {
+        const char *x = run_x(r, listed, i);
+        char *out = run_out(r, listed, i), first[MAX_PIECE], last[MAX_PIECE];
+        memcpy(first, x, size);
+        memcpy(last, x + end, size);
+        memcpy(out, first, size);
+        memcpy(out + end, last, size);
     }
-COPY_RUNS(piece1)
-COPY_RUNS(piece2)
-COPY_RUNS(piece4)
-COPY_RUNS(piece8)
-COPY_RUNS(piece16)
+}
 
 /* Runs of more than two pieces. */
-static void copy_pieces(const struct runs *r)
+INLINE void copy_pieces(char *out, const char *x, int64_t bytes)
 {
-    const int64_t end = r->bytes - (int64_t)sizeof(piece16);
-    for (int64_t i = 0; i < r->count; i++) {
-        char *out = r->out + i * r->out_stride;
-        const char *x = r->x + i * r->x_stride;
-        piece16 last = *(const piece16 *)(const void *)(x + end);
-        for (int64_t j = 0; j < end; j += (int64_t)sizeof(piece16))
-            *(piece16 *)(void *)(out + j) = *(const piece16 *)(const void *)(x + j);
-        *(piece16 *)(void *)(out + end) = last;
+    const int64_t end = bytes - MAX_PIECE;
+    char last[MAX_PIECE];
+    memcpy(last, x + end, MAX_PIECE);
+    for (int64_t j = 0; j < end; j += MAX_PIECE)
+        memcpy(out + j, x + j, MAX_PIECE);
+    memcpy(out + end, last, MAX_PIECE);
+}
+
+INLINE void copy_many(struct runs r, bool listed)
+{
+    for (int64_t i = 0; i < r.count; i++) {
+        if (listed && i + RUNS_AHEAD < r.count)
+            indexed_fetch(run_x(r, listed, i + RUNS_AHEAD), r.bytes);
+        if (r.bytes >= LONG_RUN)
+            memcpy(run_out(r, listed, i), run_x(r, listed, i), (size_t)r.bytes);
+        else
+            copy_pieces(run_out(r, listed, i), run_x(r, listed, i), r.bytes);
     }
 }
 
-/* The element x of type W, as often as it fits into 8 bytes. */
-#define PATTERN(W, x) ((uint64_t)(*(const W *)(const void *)(x)) * (UINT64_MAX / ((W)-1)))
-#define SPREAD_WORD(P, pattern) ((P)(pattern))
-#define SPREAD_VECTOR(P, pattern) ((P){0} + (pattern))
-
-#define REPEAT_EACH(W, P, SPREAD)                                                                  \
-    for (int64_t i = 0; i < r->count; i++, out += os, x += xs) {                                   \
-        P v = SPREAD(P, PATTERN(W, x));                                                            \
-        for (int64_t j = 0; j < end; j += (int64_t)sizeof(P))                                      \
-            *(P *)(void *)(out + j) = v;                                                           \
-        *(P *)(void *)(out + end) = v;                                                             \
-    }
-#define REPEAT_RUNS(P, SPREAD)                                                                     \
-    static void repeat_##P(const struct runs *r, size_t width)                                     \
-    {                                                                                              \
-        const int64_t end = r->bytes - (int64_t)sizeof(P), os = r->out_stride, xs = r->x_stride;   \
-        char *out = r->out;                                                                        \
-        const char *x = r->x;                                                                      \
-        if (width == 1)                                                                            \
-            REPEAT_EACH(kern_w1, P, SPREAD)                                                        \
-        else if (width == 2)                                                                       \
-            REPEAT_EACH(kern_w2, P, SPREAD)                                                        \
-        else if (width == 4)                                                                       \
-            REPEAT_EACH(kern_w4, P, SPREAD)                                                        \
-        else                                                                                       \
-            REPEAT_EACH(kern_w8, P, SPREAD)                                                        \
-    }
-REPEAT_RUNS(piece1, SPREAD_WORD)
-REPEAT_RUNS(piece2, SPREAD_WORD)
-REPEAT_RUNS(piece4, SPREAD_WORD)
-REPEAT_RUNS(piece8, SPREAD_WORD)
-REPEAT_RUNS(piece16, SPREAD_VECTOR)
-
-KERN_CLONES static void fill_words(piece8 *out, uint64_t x, int64_t n)
+INLINE void copy(struct runs r, bool listed)
 {
-    for (int64_t i = 0; i < n; i++)
-        out[i] = x;
-}
-
-static uint64_t pattern_of(const char *x, size_t width)
-{
-    switch (width) {
-    case 1: return PATTERN(kern_w1, x);
-    case 2: return PATTERN(kern_w2, x);
-    case 4: return PATTERN(kern_w4, x);
-    default: return PATTERN(kern_w8, x);
-    }
-}
-
-/* Long runs. */
-static void fill_runs(const struct runs *r, size_t width)
-{
-    for (int64_t i = 0; i < r->count; i++) {
-        char *out = r->out + i * r->out_stride;
-        const uint64_t pattern = pattern_of(r->x + i * r->x_stride, width);
-        fill_words((piece8 *)(void *)out, pattern, r->bytes / 8);
-        *(piece8 *)(void *)(out + r->bytes - 8) = pattern;
-    }
-}
-
-static void repeat_complex(const struct runs *r)
-{
-    for (int64_t i = 0; i < r->count; i++)
-        for (int64_t j = 0; j < r->bytes; j += 16)
-            memcpy(r->out + i * r->out_stride + j, r->x + i * r->x_stride, 16);
+    if (r.bytes > 2 * MAX_PIECE)
+        copy_many(r, listed);
+    else if (r.bytes >= 16)
+        copy_pairs(r, listed, 16);
+    else if (r.bytes >= 8)
+        copy_pairs(r, listed, 8);
+    else if (r.bytes >= 4)
+        copy_pairs(r, listed, 4);
+    else if (r.bytes >= 2)
+        copy_pairs(r, listed, 2);
+    else if (r.bytes == 1)
+        copy_pairs(r, listed, 1);
 }
 
 void copy_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride, int64_t count,
                int64_t bytes)
 {
-    const struct runs r = {out, x, out_stride, x_stride, count, bytes};
-    if (bytes >= LONG_RUN)
-        for (int64_t i = 0; i < count; i++)
-            memcpy(out + i * out_stride, x + i * x_stride, (size_t)bytes);
-    else if (bytes > 32)
-        copy_pieces(&r);
-    else if (bytes >= 16)
-        copy_piece16(&r);
-    else if (bytes >= 8)
-        copy_piece8(&r);
-    else if (bytes >= 4)
-        copy_piece4(&r);
-    else if (bytes >= 2)
-        copy_piece2(&r);
-    else if (bytes == 1)
-        copy_piece1(&r);
+    copy((struct runs){out, x, out_stride, x_stride, count, bytes, NULL, NULL}, false);
+}
+
+void indexed_copy(char *out, const int64_t *out_at, const char *x, const int64_t *x_at, int64_t n,
+                  int64_t bytes)
+{
+    copy((struct runs){out, x, 0, 0, n, bytes, out_at, x_at}, true);
+}
+
+/* ---- repetitions ---- */
+
+typedef uint64_t pair __attribute__((vector_size(MAX_PIECE)));
+
+/* The element x, as often as it fits into 8 bytes. */
+#define PATTERN(W) ((uint64_t)(*(const W *)(const void *)x) * (UINT64_MAX / ((W)-1)))
+INLINE uint64_t pattern_of(const char *x, size_t width)
+{
+    return width == 1   ? PATTERN(kern_w1)
+           : width == 2 ? PATTERN(kern_w2)
+           : width == 4 ? PATTERN(kern_w4)
+                        : PATTERN(kern_w8);
+}
+
+INLINE void repeat_width(struct runs r, size_t size, size_t width)
+{
+    const int64_t end = r.bytes - (int64_t)size;
+    for (int64_t i = 0; i < r.count; i++) {
+        char *out = run_out(r, false, i);
+        const pair piece = (pair){0} + pattern_of(run_x(r, false, i), width);
+        for (int64_t j = 0; j < end; j += (int64_t)size)
+            memcpy(out + j, &piece, size);
+        memcpy(out + end, &piece, size);
+    }
+}
+
+INLINE void repeat(struct runs r, size_t size, size_t width)
+{
+    switch (width) {
+    case 1: repeat_width(r, size, 1); break;
+    case 2: repeat_width(r, size, 2); break;
+    case 4: repeat_width(r, size, 4); break;
+    default: repeat_width(r, size, 8); break;
+    }
+}
+
+typedef uint64_t __attribute__((aligned(1), may_alias)) word;
+
+enum {
+    SHUFFLES = 8,      /* most repeats of an element */
+    SHUFFLED_FROM = 64 /* elements from which on shuffles are worth their tables */
+};
+typedef uint8_t vector16 __attribute__((vector_size(16), aligned(1), may_alias));
+
+/* Byte from[k] of x at each k. */
+static inline __attribute__((always_inline)) vector16 shuffled(vector16 x, vector16 from)
+{
+#ifdef __clang__
+    vector16 r = x;
+    for (int k = 0; k < 16; k++)
+        r[k] = x[from[k]];
+    return r;
+#else
+    return __builtin_shuffle(x, from);
+#endif
+}
+
+/* Repeats each of adjacent elements `n` times, a vector of elements at a time; returns the number
+ * of elements that are done. */
+KERN_CLONES static int64_t repeat_by_shuffles(char *out, const char *x, int64_t count,
+                                              int64_t width, int64_t n)
+{
+    union {
+        vector16 v;
+        uint8_t bytes[16];
+    } from[SHUFFLES];
+    const int64_t piece = (int64_t)sizeof(vector16), per_vector = piece / width;
+    int64_t i = 0;
+    for (int64_t element = 0, at = 0; element < per_vector; element++)
+        for (int64_t k = 0; k < n; k++)
+            for (int64_t byte = 0; byte < width; byte++, at++)
+                from[at / piece].bytes[at % piece] = (uint8_t)(element * width + byte);
+    for (; i + per_vector <= count; i += per_vector, x += piece)
+        for (int64_t k = 0; k < n; k++, out += piece)
+            *(vector16 *)(void *)out = shuffled(*(const vector16 *)(const void *)x, from[k].v);
+    return i;
+}
+
+KERN_CLONES static void fill_words(word *out, uint64_t x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = x;
+}
+
+/* Long runs. */
+static void fill_runs(struct runs r, size_t width)
+{
+    for (int64_t i = 0; i < r.count; i++) {
+        char *out = run_out(r, false, i);
+        const uint64_t pattern = pattern_of(run_x(r, false, i), width);
+        fill_words((word *)(void *)out, pattern, r.bytes / 8);
+        *(word *)(void *)(out + r.bytes - 8) = pattern;
+    }
+}
+
+static void repeat_complex(struct runs r)
+{
+    for (int64_t i = 0; i < r.count; i++)
+        for (int64_t j = 0; j < r.bytes; j += 16)
+            memcpy(r.out + i * r.out_stride + j, r.x + i * r.x_stride, 16);
 }
 
 void repeat_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride, int64_t count,
                  size_t width, int64_t n)
 {
     const int64_t bytes = n * (int64_t)width;
-    const struct runs r = {out, x, out_stride, x_stride, count, bytes};
+    if (n <= SHUFFLES && width <= 8 && x_stride == (int64_t)width && out_stride == bytes &&
+        count >= SHUFFLED_FROM) {
+        const int64_t done = repeat_by_shuffles(out, x, count, x_stride, n);
+        out += done * bytes;
+        x += done * x_stride;
+        count -= done;
+    }
+    const struct runs r = {out, x, out_stride, x_stride, count, bytes, NULL, NULL};
     if (width > 8)
-        repeat_complex(&r);
+        repeat_complex(r);
     else if (bytes >= LONG_RUN)
-        fill_runs(&r, width);
+        fill_runs(r, width);
     else if (bytes >= 16)
-        repeat_piece16(&r, width);
+        repeat(r, 16, width);
     else if (bytes >= 8)
-        repeat_piece8(&r, width);
+        repeat(r, 8, width);
     else if (bytes >= 4)
-        repeat_piece4(&r, width);
+        repeat(r, 4, width);
     else if (bytes >= 2)
-        repeat_piece2(&r, width);
+        repeat(r, 2, width);
     else if (bytes == 1)
-        repeat_piece1(&r, width);
+        repeat(r, 1, width);
 }

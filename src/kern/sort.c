@@ -170,15 +170,9 @@ static bool precedes(struct sorter *s, const struct lane_storage *l, uint64_t a,
 static int64_t find_cut(struct sorter *s, const struct lane_storage *l, const uint64_t *a,
                         int64_t na, const uint64_t *b, int64_t nb, int64_t count)
 {
-    int64_t low = count > nb ? count - nb : 0, high = count < na ? count : na;
-    while (low < high) {
-        const int64_t i = low + (high - low) / 2;
-        if (precedes(s, l, b[count - i - 1], a[i]))
-            high = i;
-        else
-            low = i + 1;
-    }
-    return low;
+    int64_t cut = count > nb ? count - nb : 0;
+    BISECT(cut, count < na ? count : na, i, !precedes(s, l, b[count - i - 1], a[i]));
+    return cut;
 }
 
 /* Elements [from, limit) of the next level's intervals. */
@@ -383,13 +377,7 @@ static uint64_t sorted_key(const struct sorter *s, const void *sorted, int64_t i
 static int64_t find_key(const struct sorter *s, const void *sorted, int64_t n, uint64_t key)
 {
     int64_t first = 0;
-    while (first < n) {
-        int64_t middle = first + (n - first) / 2;
-        if (sorted_key(s, sorted, middle) < key)
-            first = middle + 1;
-        else
-            n = middle;
-    }
+    BISECT(first, n, middle, sorted_key(s, sorted, middle) < key);
     return first;
 }
 

@@ -9,58 +9,16 @@
 #include "kern/tile.h"
 
 const struct kernels kern_fast = {
-    .reduce_precision = kern_reduce_precision,
-    .stochastic_convert = kern_stochastic_convert,
-    .bitcast_convert = kern_bitcast_convert,
-    .copy = kern_copy,
-    .iota = kern_iota,
-    .pad = kern_pad,
-    .reduce = kern_reduce,
-    .reduce_window = kern_reduce_window,
-    .select_and_scatter = kern_select_and_scatter,
-    .dot = kern_dot,
-    .ragged_dot = kern_ragged_dot,
-    .scaled_dot = kern_scaled_dot,
-    .conv = kern_conv,
-    .gather = kern_gather,
-    .scatter = kern_scatter,
-    .sort = kern_sort,
-    .topk = kern_topk,
-    .fft = kern_fft,
-    .rng_bits = kern_rng_bits,
-    .rng_numbers = plain_rng_numbers,
-    .cholesky = kern_cholesky,
-    .triangular_solve = kern_triangular_solve,
+#define KERNEL(name) .name = kern_##name,
+#define PLAIN(name) .name = plain_##name,
+#define VIEW(name)
+#include "kern/kernel.def"
 };
 
 const struct kernels kern_plain = {
-    .reshape = plain_reshape,
-    .transpose = plain_transpose,
-    .broadcast = plain_broadcast,
-    .slice = plain_slice,
-    .reverse = plain_reverse,
-    .reduce_precision = kern_reduce_precision,
-    .stochastic_convert = kern_stochastic_convert,
-    .bitcast_convert = plain_bitcast_convert,
-    .copy = plain_copy,
-    .iota = plain_iota,
-    .pad = plain_pad,
-    .reduce = plain_reduce,
-    .reduce_window = plain_reduce_window,
-    .select_and_scatter = plain_select_and_scatter,
-    .dot = plain_dot,
-    .ragged_dot = plain_ragged_dot,
-    .scaled_dot = plain_scaled_dot,
-    .conv = plain_conv,
-    .gather = plain_gather,
-    .scatter = plain_scatter,
-    .sort = plain_sort,
-    .topk = plain_topk,
-    .fft = plain_fft,
-    .rng_bits = plain_rng_bits,
-    .rng_numbers = plain_rng_numbers,
-    .cholesky = plain_cholesky,
-    .triangular_solve = plain_triangular_solve,
+#define KERNEL(name) .name = plain_##name,
+#define FAST(name) .name = kern_##name,
+#include "kern/kernel.def"
 };
 
 /* ---- tile kernels ---- */

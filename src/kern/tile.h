@@ -54,20 +54,25 @@
 #define TILE_PASTE_(a, b) a##_##b
 #define TILE_PASTE(a, b) TILE_PASTE_(a, b)
 
+/* A name for the element type SELF, in files that are included for several types; its tile kernel
+ * that computes in f32. */
+#define NAME(name) TILE_PASTE(SELF, name)
+#define TILE_THROUGH_F32(id, count)                                                                \
+    static void NAME(id)(void *out, const void *const *args, int64_t n)                            \
+    {                                                                                              \
+        tile_through_f32(TILE_PASTE(DT, SELF), F32_##id, count, out, args, n);                     \
+    }
+
 /*
  * The files of tile kernels are compiled once per instruction set, whose name is TILE_ISA; all
  * external names that they define contain it. tile_set(), which is compiled once, selects the set.
  */
-typedef double tile_sum_bf16_fn(const uint16_t *x,
-                                int64_t n); /* in the order defined in reducer.h */
 struct tile_set {
     struct kern_tiles find;
     /* Narrow floats to f32, which is exact, and back, rounded to nearest even. */
     void (*widen)(enum dtype t, float *out, const void *x, int64_t n);
     void (*narrow)(enum dtype t, void *out, const float *x, int64_t n);
-    tile_sum_bf16_fn *sum_bf16;
-    tile_sum_bf16_fn *(*find_squares)(
-        void); /* for squares that are rounded to bf16; available if find.direct is */
+    double (*sum_bf16)(const uint16_t *x, int64_t n); /* in the order defined in reducer.h */
     /* Rounds each number to an integer, away from zero where the random word of `width` bits is
      * less than the integer part of the fraction times 2^width; infinities and NaNs are kept. The
      * words are u64 if they have 64 bits, otherwise f64. */
@@ -96,11 +101,8 @@ const struct tile_set *tile_set(void); /* the set for this processor */
 #define tile_widen TILE_OWN(tile_widen)
 #define tile_narrow TILE_OWN(tile_narrow)
 #define tile_find_rounded TILE_OWN(tile_find_rounded)
-#define tile_find_shorten TILE_OWN(tile_find_shorten)
-#define tile_find_direct TILE_OWN(tile_find_direct)
 #define tile_round_randomly TILE_OWN(tile_round_randomly)
 #define tile_sum_bf16 TILE_OWN(tile_sum_bf16)
-#define tile_find_squares TILE_OWN(tile_find_squares)
 #define tile_threefry_pairs TILE_OWN(tile_threefry_pairs)
 #define tile_threefry_rows TILE_OWN(tile_threefry_rows)
 #define tile_philox TILE_OWN(tile_philox)
@@ -135,11 +137,8 @@ kern_tile_fn *tile_find_convert(enum dtype to, enum dtype from);
 void tile_widen(enum dtype t, float *out, const void *x, int64_t n);
 void tile_narrow(enum dtype t, void *out, const float *x, int64_t n);
 kern_tile_fn *tile_find_rounded(const char *opcode, enum dtype t);
-kern_tile_fn *tile_find_shorten(enum dtype t);
-kern_tile_fn *tile_find_direct(const char *opcode, enum dtype t, unsigned single);
 void tile_round_randomly(double *x, const void *random, int width, int64_t n);
-tile_sum_bf16_fn tile_sum_bf16;
-tile_sum_bf16_fn *tile_find_squares(void);
+double tile_sum_bf16(const uint16_t *x, int64_t n);
 void tile_threefry_pairs(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
 void tile_threefry_rows(uint64_t key, uint64_t counter, int64_t n, uint32_t *first,
                         uint32_t *second);

@@ -78,8 +78,8 @@ int window_shared_end(const struct view *out, const struct view *x,
                       const struct kern_window_dim *window, bool *from_end);
 /* From this length on, windows that end at the last element are reduced from there. */
 enum { WINDOW_END_FROM = 128 };
-/* One long line is divided into this number of blocks, of so many elements each; the elements
- * behind the last block belong to it as well. */
+/* One long line is divided into this number of blocks of equal size; the elements behind the last
+ * block belong to it as well. */
 enum { CUMULATIVE_BLOCKS = 128, CUMULATIVE_LONG = 1 << 14 };
 int64_t cumulative_block(int64_t n);
 static inline bool cumulative_is_long(const struct view *x, int dimension)

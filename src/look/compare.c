@@ -12,6 +12,7 @@
 
 struct comparison {
     const struct hlo_tolerance *t;
+    struct hlo_tolerance of_leaf; /* with the usual error of its type, if that is allowed */
     enum dtype dtype;
     struct hlo_difference *d;
     size_t leaf;
@@ -105,7 +106,7 @@ static double error_of(enum dtype part, size_t parts, const char *a, const char 
 static bool number_agrees(struct comparison *c, enum dtype t, const char *a, const char *b,
                           struct difference *out)
 {
-    const struct hlo_tolerance *bound = c->t;
+    const struct hlo_tolerance *bound = &c->of_leaf;
     enum dtype part = dtype_component(t);
     size_t width = dtype_bytes(part), parts = dtype_bytes(t) / width;
     bool equal = true;
@@ -233,8 +234,32 @@ static void compare_elements(struct comparison *c, const char *a, const char *b,
     }
 }
 
+double look_usual_error(enum dtype t)
+{
+    switch (dtype_component(t)) {
+    case DT_F64: return 1e-6;
+    case DT_F32: return 1e-4;
+    case DT_F16: return 1e-2;
+    case DT_BF16: return 3e-2;
+    default: return 0.3;
+    }
+}
+
+static void allow_usual_error(struct hlo_tolerance *t, const struct literal *expected)
+{
+    const struct hlo_stats s = look_stats(expected);
+    const double error = look_usual_error(expected->shape->dtype), low = fabs(s.min),
+                 high = fabs(s.max);
+    t->rel += error;
+    if (s.finite > 0)
+        t->abs += error * (low > high ? low : high);
+}
+
 static void compare_leaf(struct comparison *c, const struct literal *a, const struct literal *b)
 {
+    c->of_leaf = *c->t;
+    if (c->t->usual && (dtype_is_float(a->shape->dtype) || dtype_is_complex(a->shape->dtype)))
+        allow_usual_error(&c->of_leaf, b);
     int64_t elements = 0;
     shape_elements(a->shape, &elements);
     c->dtype = a->shape->dtype;
@@ -297,7 +322,7 @@ static void describe(struct buf *out, const struct comparison *c, const struct l
         buf_puts(out, " at ");
         look_put_index(out, a->shape, c->worst_at);
         buf_puts(out, ", rel ");
-        look_put_number(out, c->d->worst_rel, 3);
+        buf_g(out, c->d->worst_rel, 3);
         buf_puts(out, ", ");
         put_ulps(out, c->d->worst_ulp);
         buf_puts(out, " ulp");
@@ -357,9 +382,9 @@ static void add_differing(struct table *t, const struct hlo_differing *w, const 
     table_next(t);
     text_print_element(&t->text, y->shape->dtype, (const char *)y->data + at);
     table_next(t);
-    look_put_number(&t->text, w->abs, 3);
+    buf_g(&t->text, w->abs, 3);
     table_next(t);
-    look_put_number(&t->text, w->rel, 3);
+    buf_g(&t->text, w->rel, 3);
     table_next(t);
     if (w->ulp == UINT64_MAX)
         buf_putc(&t->text, '-');
@@ -433,7 +458,7 @@ void look_put_difference(struct buf *out, const struct hlo_difference *d, const 
         buf_puts(out, "; worst errors: abs ");
         buf_g(out, d->worst_abs, 3);
         buf_puts(out, ", rel ");
-        look_put_number(out, d->worst_rel, 3);
+        buf_g(out, d->worst_rel, 3);
         buf_puts(out, ", ");
         put_ulps(out, d->worst_ulp);
         buf_puts(out, " ulp");

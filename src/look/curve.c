@@ -122,7 +122,7 @@ static void put_side(struct buf *out, double v, bool labelled)
 {
     struct buf text = {0};
     if (labelled)
-        look_put_number(&text, v, LABEL_DIGITS);
+        buf_g(&text, v, LABEL_DIGITS);
     for (size_t i = text.size; i < LABEL; i++)
         buf_putc(out, ' ');
     buf_str(out, buf_view(&text));
@@ -146,10 +146,20 @@ static void put_curve(struct buf *out, const struct curve *c, bool utf8)
     }
 }
 
+void look_put_ends(struct buf *out, int64_t last, size_t width)
+{
+    struct buf end = {0};
+    buf_printf(&end, "%" PRId64, last);
+    buf_putc(out, '0');
+    if (last > 0)
+        buf_printf(out, "%*s", (int)(width > end.size + 2 ? width - 1 : end.size + 1), end.data);
+    buf_putc(out, '\n');
+    buf_free(&end);
+}
+
 /* The axis: N and I below columns with NaN or infinities, and the first and last index. */
 static void put_axis(struct buf *out, const struct curve *c, int64_t last, size_t x_dots)
 {
-    struct buf end = {0};
     size_t width = c->width / x_dots;
     buf_printf(out, "%*s +", LABEL, "");
     for (size_t column = 0; column < width; column++) {
@@ -159,12 +169,8 @@ static void put_axis(struct buf *out, const struct curve *c, int64_t last, size_
                 worst = c->columns[column * x_dots + x].mark;
         buf_putc(out, worst == LOOK_NAN ? 'N' : worst == LOOK_INF ? 'I' : '-');
     }
-    buf_printf(out, "\n%*s  0", LABEL, "");
-    buf_printf(&end, "%" PRId64, last);
-    if (last > 0)
-        buf_printf(out, "%*s", (int)(width > end.size + 2 ? width - 1 : end.size + 1), end.data);
-    buf_putc(out, '\n');
-    buf_free(&end);
+    buf_printf(out, "\n%*s  ", LABEL, "");
+    look_put_ends(out, last, width);
 }
 
 void look_curve(struct buf *out, const struct look_plane *p, const struct hlo_canvas *canvas)
@@ -251,11 +257,11 @@ static void put_bins(struct buf *out, const struct bins *b, const struct hlo_can
     size_t width = c->width > RANGE + 14 ? c->width - RANGE - 14 : 1;
     struct buf label = {0};
     for (size_t i = 0; i < b->count; i++) {
-        look_put_number(&label, b->one_each ? b->low + (double)i : edge_of(b, i),
-                        b->one_each ? 17 : LABEL_DIGITS);
+        buf_g(&label, b->one_each ? b->low + (double)i : edge_of(b, i),
+              b->one_each ? 17 : LABEL_DIGITS);
         if (!b->one_each) {
             buf_puts(&label, " .. ");
-            look_put_number(&label, edge_of(b, i + 1), LABEL_DIGITS);
+            buf_g(&label, edge_of(b, i + 1), LABEL_DIGITS);
         }
         put_bar(out, &label, RANGE, b->at[i], max, width, c->utf8);
     }

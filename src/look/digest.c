@@ -40,13 +40,12 @@ static void take_bytes(uint64_t d[2], const void *bytes, size_t size)
 void look_digest(const struct literal *l, uint64_t d[2])
 {
     const struct shape *s = l->shape;
-    int64_t size = 0, header[2] = {s->dtype, shape_is_tuple(s) ? s->count : s->rank};
+    int64_t size = 0, header[2] = {s->dtype, shape_is_tuple(s) ? s->count : 0};
     take_bytes(d, header, sizeof header);
     for (int i = 0; shape_is_tuple(s) && i < s->count; i++)
         look_digest(l->elements[i], d);
     if (!shape_is_array(s))
         return;
-    take_bytes(d, s->dims, (size_t)s->rank * sizeof *s->dims);
     if (shape_bytes(s, &size))
         take_bytes(d, l->data, (size_t)size);
 }

@@ -132,13 +132,3 @@ void look_put_bits(struct buf *out, enum dtype t, const void *p)
         buf_printf(out, "%02x", bytes[i]);
     buf_putc(out, ')');
 }
-
-void look_put_number(struct buf *out, double v, int digits)
-{
-    if (isnan(v))
-        buf_puts(out, "nan");
-    else if (isinf(v))
-        buf_puts(out, v < 0 ? "-inf" : "inf");
-    else
-        buf_g(out, v, digits);
-}

@@ -43,8 +43,10 @@ static void put_element(struct buf *out, enum dtype t, const char *p, const stru
 }
 
 static void put_values(struct buf *out, const struct shape *s, int d, const char **p,
-                       const struct hlo_view *v)
+                       const struct hlo_view *v, struct look_sink *to)
 {
+    if (to && (look_drain(out, to), to->stopped))
+        return;
     if (d == s->rank) {
         put_element(out, s->dtype, *p, v);
         *p += dtype_bytes(s->dtype);
@@ -54,12 +56,13 @@ static void put_values(struct buf *out, const struct shape *s, int d, const char
     for (int64_t i = 0; i < s->dims[d] && !text_is_brief(s); i++) {
         if (i > 0)
             buf_puts(out, ",");
-        put_values(out, s, d + 1, p, v);
+        put_values(out, s, d + 1, p, v, to);
     }
     buf_putc(out, ']');
 }
 
-void look_json(struct buf *out, const struct literal *l, const struct hlo_view *v)
+void look_json(struct buf *out, const struct literal *l, const struct hlo_view *v,
+               struct look_sink *to)
 {
     const struct shape *s = l->shape;
     const struct hlo_view how = {.precision = v ? v->precision : 0, .hex = v && v->hex};
@@ -74,14 +77,14 @@ void look_json(struct buf *out, const struct literal *l, const struct hlo_view *
         buf_json_open(out, "elements", '[');
         for (int i = 0; i < s->count; i++) {
             buf_json_key(out, NULL);
-            look_json(out, l->elements[i], v);
+            look_json(out, l->elements[i], v, to);
         }
         buf_putc(out, ']');
     } else if (shape_is_array(s) && shape_elements(s, &elements)) {
-        bool few = !v || v->max == 0 || (uint64_t)elements <= v->max;
+        bool few = !v || (v->summary ? elements <= 1 : v->max == 0 || (uint64_t)elements <= v->max);
         buf_json_key(out, few ? "values" : "stats");
         if (few) {
-            put_values(out, s, 0, &p, &how);
+            put_values(out, s, 0, &p, &how, to);
         } else {
             struct hlo_stats stats = look_stats(l);
             look_put_stats_json(out, &stats);

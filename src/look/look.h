@@ -24,8 +24,6 @@ void look_numbers(enum dtype t, const void *from, size_t count, double *to);
 void look_put_index(struct buf *out, const struct shape *s, int64_t at);
 /* Writes the bits of an element: " (0x3f800000)". */
 void look_put_bits(struct buf *out, enum dtype t, const void *p);
-/* Writes a number with `digits` significant digits, or nan or inf. */
-void look_put_number(struct buf *out, double v, int digits);
 
 /* ---- stats.c ---- */
 
@@ -40,8 +38,31 @@ void look_put_stats_json(struct buf *out, const struct hlo_stats *s);
 
 /* ---- digest.c ---- */
 
-/* Adds a value to the digest `d`, which is initially 0. */
+/* Adds the types and elements of a value, but not its dimensions, to the digest `d`, which is
+ * initially 0. */
 void look_digest(const struct literal *l, uint64_t d[2]);
+
+/* ---- sketch.c ---- */
+
+/* Summary of a value, by which equal values are recognized whatever their dimensions. */
+struct look_sketch {
+    uint64_t digest[2];
+    uint64_t numbers;        /* elements; a complex one counts twice */
+    double sums[4], largest; /* largest: finite magnitude */
+    double clipped[2];       /* sums of elements clipped to 2^scale and 2^(scale + 1) */
+    int scale;
+    bool combined; /* several sketches were added, and `clipped` is not meaningful */
+    /* Bits by which it differs from a constant or an arithmetic progression; not counted further
+     * than LOOK_INFORMATION. */
+    unsigned information;
+    enum dtype dtype; /* of the last leaf */
+};
+enum { LOOK_INFORMATION = 20 };
+struct look_sketch look_sketch(const struct literal *l);
+/* Whether the values are bitwise equal, or floats that agree approximately within the tolerance,
+ * relative to the largest element. NULL: they are bitwise equal. */
+bool look_sketches_agree(const struct look_sketch *a, const struct look_sketch *b,
+                         const struct hlo_tolerance *t);
 
 /* ---- slice.c ---- */
 
@@ -51,11 +72,23 @@ struct literal *look_slice(struct arena *a, const struct literal *l, struct str 
 
 /* ---- show.c, json.c ---- */
 
-/* Writes a value as text for people; look_json writes it as JSON. */
-void look_show(struct buf *out, const struct literal *l, const struct hlo_view *v);
+/* A receiver of text in pieces. */
+struct look_sink {
+    bool (*put)(void *context, const char *text, size_t size);
+    void *context;
+    bool stopped; /* `put` returned false; the rest of the text may be incomplete */
+};
+/* Moves the text to the sink if it is long, except for its last byte, which separators depend on.
+ * Returns the number of bytes moved. */
+size_t look_drain(struct buf *out, struct look_sink *to);
+/* Writes a value as text for people; look_json writes it as JSON. `to`: receives all but the end of
+ * the text; NULL: `out` has all of it. */
+void look_show(struct buf *out, const struct literal *l, const struct hlo_view *v,
+               struct look_sink *to);
 /* Writes one element in the form that the view selects. */
 void look_put_element(struct buf *out, enum dtype t, const void *p, const struct hlo_view *v);
-void look_json(struct buf *out, const struct literal *l, const struct hlo_view *v);
+void look_json(struct buf *out, const struct literal *l, const struct hlo_view *v,
+               struct look_sink *to);
 
 /* ---- grid.c: the part of an array that a picture shows, averaged in blocks ---- */
 
@@ -89,6 +122,8 @@ void look_plot(struct buf *out, const struct literal *l, enum hlo_plot kind,
 /* All members of the canvas must be set. */
 void look_histogram(struct buf *out, const struct literal *l, const struct hlo_canvas *c);
 void look_curve(struct buf *out, const struct look_plane *p, const struct hlo_canvas *c);
+/* Writes the first and last index, below the ends of columns of this width. */
+void look_put_ends(struct buf *out, int64_t last, size_t width);
 /* False with a message. */
 bool look_png(struct diags *ds, const char *path, const struct literal *l);
 
@@ -101,6 +136,8 @@ bool look_compare(const struct literal *actual, const struct literal *expected,
 /* Computes statistics of the difference; `comparable` is false if the shapes differ. */
 void look_difference(const struct literal *actual, const struct literal *expected,
                      const struct hlo_tolerance *t, struct hlo_difference *out);
+/* The usual relative error of computations in a type. */
+double look_usual_error(enum dtype t);
 /* The difference as text, and as a JSON object. */
 void look_put_difference(struct buf *out, const struct hlo_difference *d,
                          const struct literal *actual, const struct literal *expected,

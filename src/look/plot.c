@@ -112,19 +112,6 @@ static void put_rows(struct heat *h, const struct look_plane *p, int label)
     }
 }
 
-/* The first and last index, below the ends of the columns. */
-static void put_columns(struct buf *out, int64_t last, size_t width, int label)
-{
-    struct buf end = {0};
-    put_label(out, -1, label);
-    buf_printf(&end, "%" PRId64, last);
-    buf_putc(out, '0');
-    if (last > 0)
-        buf_printf(out, "%*s", (int)(width > end.size + 2 ? width - 1 : end.size + 1), end.data);
-    buf_putc(out, '\n');
-    buf_free(&end);
-}
-
 static void put_scale(struct heat *h, int label)
 {
     const struct look_grid *g = h->grid;
@@ -137,7 +124,7 @@ static void put_scale(struct heat *h, int label)
         buf_puts(h->out, "no finite values\n");
         return;
     }
-    look_put_number(h->out, g->low, LABEL_DIGITS);
+    buf_g(h->out, g->low, LABEL_DIGITS);
     buf_putc(h->out, ' ');
     for (size_t i = 0; i < steps; i++) {
         if (h->canvas->color) {
@@ -149,7 +136,7 @@ static void put_scale(struct heat *h, int label)
     }
     end_colors(&scale);
     buf_putc(h->out, ' ');
-    look_put_number(h->out, g->high, LABEL_DIGITS);
+    buf_g(h->out, g->high, LABEL_DIGITS);
     buf_putc(h->out, '\n');
 }
 
@@ -178,7 +165,8 @@ static void put_heat(struct buf *out, const struct look_plane *p, const struct h
     h.y = times > 0 ? times : 1;
     h.grid = &g;
     put_rows(&h, p, label);
-    put_columns(out, p->columns - 1, g.columns * h.x, label);
+    put_label(out, -1, label);
+    look_put_ends(out, p->columns - 1, g.columns * h.x);
     put_scale(&h, label);
     look_grid_free(&g);
 }

@@ -13,9 +13,12 @@ enum { USUAL_MAX = 1000, DEFAULT_EDGE = 3, DEFAULT_WIDTH = 80 };
 
 struct show {
     struct buf *out;
-    struct hlo_view v; /* with defaults filled in */
+    struct look_sink *to; /* may be NULL */
+    struct hlo_view v;    /* with defaults filled in */
     const struct shape *shape;
     bool abridged;
+    size_t edge;   /* elements kept at both ends, if abridged */
+    bool trial;    /* the text may be discarded: it must not be drained */
     bool broken;   /* the array is printed on several lines */
     size_t margin; /* indentation of the whole value */
     size_t line;   /* offset of the current line in `out` */
@@ -76,15 +79,35 @@ void look_put_element(struct buf *out, enum dtype t, const void *p, const struct
 
 /* ---- arrays ---- */
 
+size_t look_drain(struct buf *out, struct look_sink *to)
+{
+    enum { PIECE = 1 << 16 };
+    if (!to || out->size <= PIECE)
+        return 0;
+    const size_t n = out->size - 1;
+    to->stopped = to->stopped || !to->put(to->context, out->data, n);
+    memmove(out->data, out->data + n, 2);
+    out->size = 1;
+    return n;
+}
+
+/* Passes on what has been formatted; false: stop. */
+static bool drain(struct show *w)
+{
+    if (!w->trial)
+        w->line -= look_drain(w->out, w->to); /* may wrap around; differences are right */
+    return !w->to || !w->to->stopped;
+}
+
 /* Whether the middle of dimension d is elided; and the next visible index after index i. */
 static bool leaves_out(const struct show *w, int d)
 {
-    return w->abridged && (uint64_t)w->shape->dims[d] > 2 * (uint64_t)w->v.edge;
+    return w->abridged && (uint64_t)w->shape->dims[d] > 2 * (uint64_t)w->edge;
 }
 static int64_t next_shown(const struct show *w, int d, int64_t i)
 {
-    return leaves_out(w, d) && (uint64_t)i + 1 == w->v.edge ? w->shape->dims[d] - (int64_t)w->v.edge
-                                                            : i + 1;
+    return leaves_out(w, d) && (uint64_t)i + 1 == w->edge ? w->shape->dims[d] - (int64_t)w->edge
+                                                          : i + 1;
 }
 
 /* Calls `fn` for each visible element of the part of the array at `p`, which begins at dimension
@@ -114,16 +137,16 @@ static void new_line(struct show *w, size_t indent)
 
 static void put_shown(struct show *w, const char *p)
 {
-    struct buf text = {0};
-    if (w->widest == 0) {
-        look_put_element(w->out, w->shape->dtype, p, &w->v);
+    const size_t start = w->out->size;
+    look_put_element(w->out, w->shape->dtype, p, &w->v);
+    const size_t length = w->out->size - start;
+    if (length >= w->widest)
         return;
-    }
-    look_put_element(&text, w->shape->dtype, p, &w->v);
-    for (size_t i = text.size; i < w->widest; i++)
-        buf_putc(w->out, ' ');
-    buf_str(w->out, buf_view(&text));
-    buf_free(&text);
+    const size_t blanks = w->widest - length;
+    buf_reserve(w->out, blanks);
+    memmove(w->out->data + start + blanks, w->out->data + start, length + 1);
+    memset(w->out->data + start, ' ', blanks);
+    w->out->size += blanks;
 }
 
 /* Prints a row. Long rows are wrapped below their first element; a vector has lines of its own. */
@@ -138,15 +161,15 @@ static void put_row(struct show *w, const char *p)
     if (block)
         new_line(w, w->margin + 2);
     size_t indent = w->out->size - w->line;
-    for (int64_t i = 0; i < n; i = next_shown(w, d, i)) {
-        if (leaves_out(w, d) && i == n - (int64_t)w->v.edge)
+    for (int64_t i = 0; i < n && drain(w); i = next_shown(w, d, i)) {
+        if (leaves_out(w, d) && i == n - (int64_t)w->edge)
             buf_puts(w->out, ", ...");
         if (i > 0)
-            buf_puts(w->out, ",");
-        if (i > 0 && w->broken && w->out->size - w->line + 1 + need > w->v.width)
+            buf_bytes(w->out, ", ", 2);
+        if (i > 0 && w->broken && w->out->size - w->line + need > w->v.width) {
+            w->out->size--;
             new_line(w, indent);
-        else if (i > 0)
-            buf_putc(w->out, ' ');
+        }
         put_shown(w, p + (size_t)i * width);
     }
     if (block)
@@ -173,10 +196,10 @@ static void put_level(struct show *w, int d, const char *p, size_t size, int64_t
         if (n > 0 && !w->broken)
             buf_putc(w->out, ' ');
     }
-    for (int64_t i = 0; i < n; i = next_shown(w, d, i)) {
+    for (int64_t i = 0; i < n && drain(w); i = next_shown(w, d, i)) {
         if (i > 0)
             buf_puts(w->out, w->broken ? "," : ", ");
-        if (leaves_out(w, d) && i == n - (int64_t)w->v.edge) {
+        if (leaves_out(w, d) && i == n - (int64_t)w->edge) {
             if (w->broken)
                 new_line(w, indent + 2);
             buf_puts(w->out, w->broken ? "...," : "..., ");
@@ -190,11 +213,7 @@ static void put_level(struct show *w, int d, const char *p, size_t size, int64_t
     buf_puts(w->out, w->broken ? "}" : " }");
 }
 
-static void count_shown(void *count, enum dtype t, const char *p)
-{
-    (void)t, (void)p;
-    ++*(size_t *)count;
-}
+static void count_shown(void *count, enum dtype t, const char *p) { ++*(size_t *)count; }
 
 struct widest {
     const struct hlo_view *v;
@@ -216,7 +235,9 @@ static void put_values(struct show *w, const struct literal *l, size_t bytes)
     if (w->v.width != SIZE_MAX)
         each_shown(w, 0, l->data, bytes, count_shown, &count);
     if (count <= w->v.width) {
+        w->trial = w->v.width != SIZE_MAX;
         put_level(w, 0, l->data, bytes, 0, w->margin);
+        w->trial = false;
         if (w->v.width == SIZE_MAX || w->out->size - w->line <= w->v.width)
             return;
         w->out->size = start;
@@ -229,16 +250,57 @@ static void put_values(struct show *w, const struct literal *l, size_t bytes)
     put_level(w, 0, l->data, bytes, 0, w->margin);
 }
 
+/* About the number of columns of an element with its comma. */
+static size_t usual_width(enum dtype t)
+{
+    const size_t bytes = dtype_bytes(t);
+    return dtype_is_integer(t) || t == DT_PRED ? 6 : bytes > 4 ? 22 : bytes > 2 ? 14 : 10;
+}
+
+/* About the number of lines of the part of an array from dimension d on. */
+static size_t lines_from(const struct show *w, int d)
+{
+    const size_t before = d > 0 ? 0 : w->abridged ? 80 : 20; /* shape and statistics */
+    if (d == w->shape->rank)
+        return 1;
+    const uint64_t shown = leaves_out(w, d) ? 2 * w->edge + 1 : (uint64_t)w->shape->dims[d];
+    if (d == w->shape->rank - 1) { /* a vector that does not fit has two lines more */
+        const size_t columns =
+            before + (shown < w->v.width ? shown : w->v.width) * usual_width(w->shape->dtype);
+        return columns <= w->v.width ? 1 : (d > 0 ? 1 : 3) + columns / w->v.width;
+    }
+    const uint64_t lines = lines_from(w, d + 1);
+    return shown < w->v.lines ? 2 + shown * lines : w->v.lines + 1;
+}
+
+/* Decides how much of the array is shown; false: only statistics. */
+static bool abridge(struct show *w, int64_t elements)
+{
+    w->abridged = (uint64_t)elements > w->v.max;
+    w->edge = w->v.edge;
+    if (w->v.summary || w->v.lines == 0)
+        return !w->v.summary || elements == 1;
+    if (lines_from(w, 0) > w->v.lines)
+        w->abridged = elements > 1;
+    while (w->abridged && w->edge > 1 && lines_from(w, 0) > w->v.lines)
+        w->edge--;
+    return elements <= 1 || lines_from(w, 0) <= w->v.lines;
+}
+
 static void put_array(struct show *w, const struct literal *l)
 {
     int64_t elements = 0, bytes = 0;
     shape_elements(l->shape, &elements);
     shape_bytes(l->shape, &bytes);
     w->shape = l->shape;
-    w->abridged = (uint64_t)elements > w->v.max;
     w->broken = false;
     w->widest = 0;
     buf_putc(w->out, ' ');
+    if (!abridge(w, elements)) {
+        struct hlo_stats s = look_stats(l);
+        look_put_stats(w->out, l->shape->dtype, &s);
+        return;
+    }
     if (w->abridged) {
         struct hlo_stats s = look_stats(l);
         buf_puts(w->out, "/* ");
@@ -266,7 +328,7 @@ static void put_value(struct show *w, const struct literal *l)
         return;
     }
     buf_putc(w->out, '(');
-    for (int i = 0; i < l->shape->count; i++) {
+    for (int i = 0; i < l->shape->count && drain(w); i++) {
         w->margin += 2;
         new_line(w, w->margin);
         put_value(w, l->elements[i]);
@@ -279,9 +341,10 @@ static void put_value(struct show *w, const struct literal *l)
     buf_putc(w->out, ')');
 }
 
-void look_show(struct buf *out, const struct literal *l, const struct hlo_view *v)
+void look_show(struct buf *out, const struct literal *l, const struct hlo_view *v,
+               struct look_sink *to)
 {
-    struct show w = {.out = out, .line = out->size};
+    struct show w = {.out = out, .to = to, .line = out->size};
     if (v)
         w.v = *v;
     w.v.max = w.v.max ? w.v.max : USUAL_MAX;

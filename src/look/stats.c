@@ -184,12 +184,18 @@ void look_put_stats(struct buf *out, enum dtype t, const struct hlo_stats *s)
         buf_puts(out, "empty");
         return;
     }
+    if (s->elements > 1 && !dtype_is_complex(t) &&
+        (s->nan == s->elements || (s->finite == s->elements && s->min == s->max))) {
+        buf_puts(out, "all elements ");
+        buf_g(out, s->min, digits);
+        return;
+    }
     buf_puts(out, "min ");
-    look_put_number(out, s->min, digits);
+    buf_g(out, s->min, digits);
     buf_puts(out, " max ");
-    look_put_number(out, s->max, digits);
+    buf_g(out, s->max, digits);
     buf_puts(out, " mean ");
-    look_put_number(out, s->mean, FEW_DIGITS);
+    buf_g(out, s->mean, FEW_DIGITS);
     if (may_be_special(t))
         buf_printf(out, " nan %" PRIu64 " inf %" PRIu64, s->nan, s->positive_inf + s->negative_inf);
 }

@@ -200,7 +200,7 @@ static const struct shape *meet(struct lower *lo, int small, struct ints map)
 }
 
 /* The shape that both operands are broadcast to, and the dimensions that those of `small`
- * correspond to; NULL (reported) if there is none. */
+ * correspond to; NULL, reported, if the shapes do not broadcast. */
 static const struct shape *binary_shape(struct lower *lo, int small, struct ints *map)
 {
     const struct shape *l = operand_shape(lo->i, 0), *r = operand_shape(lo->i, 1);

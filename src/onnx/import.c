@@ -12,7 +12,6 @@ static const struct op_row rows[] = {
 #define OP(name, since, min, max, folds, translate, arg)                                           \
     {name, since, min, max, folds, translate, arg},
 #include "onnx/op.def"
-#undef OP
 };
 
 static int row_cmp(struct str name, size_t i) { return str_cmp(name, str_of(rows[i].name)); }
@@ -21,14 +20,8 @@ static int row_cmp(struct str name, size_t i) { return str_cmp(name, str_of(rows
  * operator is unknown. */
 static const struct op_row *find_row(struct str name, int64_t opset, const struct op_row **first)
 {
-    size_t low = 0, high = COUNT_OF(rows);
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (row_cmp(name, mid) > 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = 0;
+    BISECT(low, COUNT_OF(rows), middle, row_cmp(name, middle) > 0);
     const struct op_row *found = NULL;
     *first = low < COUNT_OF(rows) && row_cmp(name, low) == 0 ? &rows[low] : NULL;
     for (size_t i = low; i < COUNT_OF(rows) && row_cmp(name, i) == 0 && rows[i].since <= opset; i++)

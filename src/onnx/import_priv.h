@@ -95,7 +95,6 @@ struct node {
 /* The translators referred to by op.def. */
 #define OP(name, since, min, max, folds, translate, arg) translator translate;
 #include "onnx/op.def"
-#undef OP
 
 /* ---- import.c: scopes and nodes ---- */
 

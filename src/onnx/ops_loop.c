@@ -54,24 +54,32 @@ static bool translate_instead(struct node *n, const struct onnx_graph *g, struct
     return translate_graph(&inner, g, outputs);
 }
 
+/* A body with the nodes of g and `nodes` others, to be set, as a Loop calls it. */
+static struct onnx_graph *loop_body(struct node *n, const struct onnx_graph *g, size_t states,
+                                    size_t outputs, size_t nodes)
+{
+    struct arena *a = n->s->imp->arena;
+    struct onnx_graph *body = ARENA_NEW(a, struct onnx_graph);
+    *body = *g;
+    body->input_count = 2 + states;
+    body->output_count = 1 + outputs;
+    body->node_count = nodes + g->node_count;
+    body->inputs = ARENA_ARRAY(a, struct onnx_value_info, body->input_count);
+    body->outputs = ARENA_ARRAY(a, struct onnx_value_info, body->output_count);
+    body->nodes = ARENA_ARRAY(a, struct onnx_node, body->node_count);
+    body->inputs[0].name = made_name(n, "i", 0);
+    body->inputs[1].name = body->outputs[0].name = made_name(n, "go", 0);
+    return body;
+}
+
 /* ---- SequenceMap ---- */
 
 /* The body of the loop: selects elements of the sequences, contains the nodes of the graph, and
  * appends its outputs to sequences. */
 static struct onnx_graph *map_body(struct node *n, const struct onnx_graph *g)
 {
-    struct arena *a = n->s->imp->arena;
     size_t results = g->output_count, at = 0;
-    struct onnx_graph *body = ARENA_NEW(a, struct onnx_graph);
-    *body = *g;
-    body->input_count = 2 + results;
-    body->output_count = 1 + results;
-    body->node_count = g->input_count + g->node_count + results;
-    body->inputs = ARENA_ARRAY(a, struct onnx_value_info, body->input_count);
-    body->outputs = ARENA_ARRAY(a, struct onnx_value_info, body->output_count);
-    body->nodes = ARENA_ARRAY(a, struct onnx_node, body->node_count);
-    body->inputs[0].name = made_name(n, "i", 0);
-    body->inputs[1].name = body->outputs[0].name = made_name(n, "go", 0);
+    struct onnx_graph *body = loop_body(n, g, results, results, g->input_count + results);
     for (size_t k = 0; k < g->input_count; k++) {
         bool sequence = is_sequence(n->inputs[k]);
         struct onnx_node *read = &body->nodes[at++];
@@ -187,19 +195,9 @@ static bool read_scan(struct node *n, struct scan *out)
 /* The body of the loop: slices the scanned inputs, and contains the nodes of the graph. */
 static struct onnx_graph *scan_body(struct node *n, const struct scan *c)
 {
-    struct arena *a = n->s->imp->arena;
     const struct onnx_graph *g = c->body;
     size_t at = 0;
-    struct onnx_graph *body = ARENA_NEW(a, struct onnx_graph);
-    *body = *g;
-    body->input_count = 2 + c->states;
-    body->output_count = 1 + g->output_count;
-    body->node_count = 1 + c->inputs + g->node_count;
-    body->inputs = ARENA_ARRAY(a, struct onnx_value_info, body->input_count);
-    body->outputs = ARENA_ARRAY(a, struct onnx_value_info, body->output_count);
-    body->nodes = ARENA_ARRAY(a, struct onnx_node, body->node_count);
-    body->inputs[0].name = made_name(n, "i", 0);
-    body->inputs[1].name = body->outputs[0].name = made_name(n, "go", 0);
+    struct onnx_graph *body = loop_body(n, g, c->states, g->output_count, 1 + c->inputs);
     for (size_t k = 0; k < c->states; k++)
         body->inputs[2 + k].name = g->inputs[k].name;
     for (size_t k = 0; k < g->output_count; k++)

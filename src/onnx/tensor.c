@@ -28,7 +28,6 @@ struct layout {
 static const struct layout layouts[] = {
 #define ONNX_DTYPE(number, name, hlo, bits, field) [number] = {bits, FIELD_##field},
 #include "onnx/dtype.def"
-#undef ONNX_DTYPE
 };
 
 /* The tensor being read, and its name in messages. */

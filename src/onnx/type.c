@@ -13,7 +13,6 @@ struct dtype_row {
 static const struct dtype_row dtypes[] = {
 #define ONNX_DTYPE(number, name, hlo, bits, field) {number, name, hlo},
 #include "onnx/dtype.def"
-#undef ONNX_DTYPE
 };
 
 static const struct dtype_row *dtype_row(int elem)

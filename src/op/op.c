@@ -6,30 +6,16 @@
 #include <stdlib.h>
 
 /* Attribute lists are file-scope compound literals, so that a row of op.def is one expression. */
-#define REQUIRED(a)                                                                                \
+#define USES(a, use)                                                                               \
     {                                                                                              \
-        A_##a, USE_REQUIRED                                                                        \
+        A_##a, use                                                                                 \
     }
-#define OPTIONAL(a)                                                                                \
-    {                                                                                              \
-        A_##a, 0                                                                                   \
-    }
-#define ALWAYS(a)                                                                                  \
-    {                                                                                              \
-        A_##a, USE_ALWAYS                                                                          \
-    }
-#define DROPPED(a)                                                                                 \
-    {                                                                                              \
-        A_##a, USE_DROPPED                                                                         \
-    }
-#define NEWER(a)                                                                                   \
-    {                                                                                              \
-        A_##a, USE_NEWER                                                                           \
-    }
-#define BUILDER(a)                                                                                 \
-    {                                                                                              \
-        A_##a, USE_BUILDER                                                                         \
-    }
+#define REQUIRED(a) USES(a, USE_REQUIRED)
+#define OPTIONAL(a) USES(a, 0)
+#define ALWAYS(a) USES(a, USE_ALWAYS)
+#define DROPPED(a) USES(a, USE_DROPPED)
+#define NEWER(a) USES(a, USE_NEWER)
+#define BUILDER(a) USES(a, USE_BUILDER)
 #define ATTRS(...) ((const struct op_attr[]){__VA_ARGS__, {A_NONE, 0}})
 #define NO_ATTRS ((const struct op_attr[]){{A_NONE, 0}})
 #define MANY OPERANDS_MANY
@@ -45,14 +31,12 @@ const struct op_info op_table[OP_COUNT] = {
     {spelling,        min,  max,  CLASS_##class, types, flags | FLAGS_##family, COMPARE_##compare, \
      FAMILY_##family, spec, help, attrs},
 #include "op/op.def"
-#undef OP
 };
 
 const struct attr_info attr_table[A_COUNT] = {
 #define ATTR(id, spelling, kind, default_value, help)                                              \
     {spelling, sizeof(spelling) - 1, KIND_##kind, default_value, help},
 #include "op/attr.def"
-#undef ATTR
 };
 
 const struct form_info form_table[FORM_COUNT] = {
@@ -106,9 +90,6 @@ static const struct word words[] = {
 #define CASE_ANY true
 #define CASE_EXACT false
 #include "op/enum.def"
-#undef ENUM_BEGIN
-#undef WORD
-#undef BUILDER_WORD
 };
 
 /* The first row of the values of `a`, or the end of the table. */

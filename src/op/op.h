@@ -13,7 +13,6 @@
 enum opcode {
 #define OP(id, ...) OP_##id,
 #include "op/op.def"
-#undef OP
     OP_COUNT,
     OP_INVALID = OP_COUNT
 };
@@ -21,7 +20,6 @@ enum opcode {
 enum attr_id {
 #define ATTR(id, ...) A_##id,
 #include "op/attr.def"
-#undef ATTR
     A_COUNT,
     A_NONE = A_COUNT
 };
@@ -46,44 +44,10 @@ enum {
     E_UNUSED_FIRST,
 #include "op/enum.def"
 };
-#undef ENUM_BEGIN
-#undef WORD
-#undef BUILDER_WORD
 
 enum attr_kind {
-    KIND_ALIASING,
-    KIND_BOOL,
-    KIND_BOOL_LIST,
-    KIND_COMPUTATION,
-    KIND_COMPUTATION_LIST,
-    KIND_DEVICE_LIST,
-    KIND_DIM_LABELS,
-    KIND_DOMAIN,
-    KIND_DTYPE,
-    KIND_ENUM,
-    KIND_ENUM_LIST,
-    KIND_FLOAT,
-    KIND_FRONTEND_ATTRIBUTES,
-    KIND_INST_LIST,
-    KIND_INT,
-    KIND_INT32,
-    KIND_INT_LIST,
-    KIND_INT_LIST_LIST,
-    KIND_LITERAL,
-    KIND_METADATA,
-    KIND_ORIGIN,
-    KIND_PADDING,
-    KIND_RESULT_ACCURACY,
-    KIND_SHAPE,
-    KIND_SHAPE_LIST,
-    KIND_SHARDING,
-    KIND_SLICES,
-    KIND_SPARSITY_CONFIG,
-    KIND_STATISTICS,
-    KIND_STRING,
-    KIND_STRING_OR_DICT,
-    KIND_WINDOW,
-    KIND_WINDOW_PADDING,
+#define KIND(id, function, name) KIND_##id,
+#include "op/kind.def"
     KIND_COUNT
 };
 
@@ -153,7 +117,8 @@ enum op_flags {
     OP_STARTS = 1 << 12,
     OP_CHEAP = 1 << 13,
     OP_EXACT = 1 << 14,
-    OP_DECLARED = 1 << 15
+    OP_DECLARED = 1 << 15,
+    OP_ELEMENTARY = 1 << 16
 };
 
 enum op_compare { /* how a written result shape is compared with the inferred one */

@@ -111,14 +111,17 @@ static bool make_body(struct planner *pl, const struct inst *i, const struct com
 
 /* Makes the code on tiles of a computation that no kernel implements; returns the scalar code that
  * it is made from, or NULL. */
-static const struct scalar_code *make_lanes(struct planner *pl, const struct computation *c,
-                                            struct body *b)
+static const struct scalar_code *make_lanes(struct planner *pl, const struct inst *i,
+                                            const struct computation *c, struct body *b)
 {
     struct scalar_types types = {b->args, b->results, KERN_LANES};
     if (!b->code || pl->p->options.plain)
         return NULL;
     const struct scalar_code *code = scalar_of_computation(pl, c, &types);
-    b->lanes = code ? plan_lane_code(pl, code, b->args, b->results) : NULL;
+    if (code && i->opcode == OP_SCATTER)
+        b->indexed = plan_indexed_code(pl, code, b->args, b->results);
+    else if (code)
+        b->lanes = plan_lane_code(pl, code, b->args, b->results);
     return code;
 }
 
@@ -139,7 +142,7 @@ static bool make_reducer(struct planner *pl, const struct inst *i, const struct 
     if (b->code)
         b->pick = plan_find_pick(pl, b);
     if (b->combine == KERN_CALL)
-        make_lanes(pl, c, b);
+        make_lanes(pl, i, c, b);
     return true;
 }
 
@@ -222,7 +225,7 @@ static bool make_predicate(struct planner *pl, const struct inst *i, const struc
         b->combine = find_select(pl->tiles, b);
         const struct scalar_code *lanes = NULL;
         if (b->order == KERN_ORDER_CALL && b->combine == KERN_CALL)
-            lanes = make_lanes(pl, c, b);
+            lanes = make_lanes(pl, i, c, b);
         if (lanes && i->opcode == OP_SORT)
             plan_find_keys(pl, lanes, b);
     }
@@ -298,7 +301,8 @@ bool plan_bodies(struct planner *pl, struct step *s)
     case OP_SORT: return sort_body(pl, s, b);
     case OP_MAP: return map_body(pl, s, b);
     case OP_CUSTOM_CALL:
-        if (str_is(inst_str(s->inst, A_CUSTOM_CALL_TARGET), "PartialReduce") && !s->foreign.entry)
+        if (str_is(inst_str(s->inst, A_CUSTOM_CALL_TARGET), "PartialReduce") &&
+            !s->as.call.foreign.entry)
             return partial_reduce_body(pl, s, b);
         /* fallthrough */
     default: s->bodies = NULL; return true;

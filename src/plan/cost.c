@@ -139,7 +139,7 @@ struct cost plan_cost_of_inst(const struct inst *i)
 }
 
 /* Whether operand j of member k is made within the step, or was counted for an earlier member. */
-static bool costs_nothing(const struct step *s, int k, int j)
+static bool costs_nothing(const struct fused_step *s, int k, int j)
 {
     const struct inst *x = s->members[k]->operands[j];
     for (int m = 0; m < k; m++) {
@@ -157,19 +157,20 @@ static bool costs_nothing(const struct step *s, int k, int j)
 
 struct cost plan_cost(const struct step *s)
 {
-    if (s->callee_count > 0 || s->scalar)
+    const struct fused_step *fused = step_fused(s);
+    if (s->callee_count > 0 || step_scalar(s))
         return (struct cost){
             0, 0}; /* the callees have costs of their own, or the cost depends on the data */
-    if (s->fused_steps == 0)
+    if (!fused)
         return plan_cost_of_inst(s->inst);
     struct cost all = {0, 0};
     for (int r = 0; r < s->result_count; r++)
         all.bytes += bytes(s->shapes[r]);
-    for (int k = 0; k < s->fused_steps; k++) {
-        const struct inst *i = s->members[k];
+    for (int k = 0; k < fused->count; k++) {
+        const struct inst *i = fused->members[k];
         all.operations += plan_cost_of_inst(i).operations;
         for (int j = 0; j < i->operand_count; j++)
-            all.bytes += costs_nothing(s, k, j) ? 0 : bytes(operand_shape(i, j));
+            all.bytes += costs_nothing(fused, k, j) ? 0 : bytes(operand_shape(i, j));
     }
     return all;
 }

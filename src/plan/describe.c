@@ -4,6 +4,8 @@
  */
 #include "plan/plan.h"
 
+#include "kern/schedule.h"
+
 static void put_body(struct buf *out, const struct body *b)
 {
     static const char *const others[] = {
@@ -20,7 +22,9 @@ static void put_body(struct buf *out, const struct body *b)
         buf_printf(out, "the %s with its index", b->pick->greatest ? "greatest" : "least");
     else if (b->code)
         buf_printf(out, "scalar code of %d operations%s", b->code->op_count,
-                   b->lanes ? ", vectorized" : "");
+                   b->lanes     ? ", vectorized"
+                   : b->indexed ? ", machine code"
+                                : "");
     else
         buf_printf(out, "a call of %%%.*s per element", STR_ARG(b->function->computation->name));
 }
@@ -65,16 +69,12 @@ static void put_bodies(struct buf *out, const struct step *s)
 static void put_callees(struct buf *out, const struct step *s)
 {
     const struct function *condition = s->callees[s->callee_count - 1];
-    const struct scalar_peeled_loop *peeled = s->callees[0]->peeled;
     if (s->inst->opcode == OP_WHILE) {
         buf_printf(out, "body %%%.*s, condition ", STR_ARG(s->callees[0]->computation->name));
         if (condition->code)
             buf_printf(out, "scalar code of %d operations", condition->code->op_count);
         else
             buf_printf(out, "%%%.*s", STR_ARG(condition->computation->name));
-        if (peeled && peeled->condition == condition->computation)
-            buf_printf(out, "; after the first iteration scalar code of %d operations",
-                       peeled->code->op_count);
         return;
     }
     for (int k = 0; k < s->callee_count; k++)
@@ -85,25 +85,27 @@ static void put_callees(struct buf *out, const struct step *s)
 void plan_describe(struct buf *out, const struct step *s)
 {
     const struct inst *i = s->inst;
-    if (s->fused_steps > 1) {
-        buf_printf(out, "%d fused:", s->fused_steps);
-        for (int k = 0; k < s->fused_steps; k++)
-            buf_printf(out, "%s %s", k ? "," : "", op_spelling(s->members[k]->opcode));
+    const struct fused_step *fused = step_fused(s);
+    const struct scalar_code *scalar = step_scalar(s);
+    if (fused && fused->count > 1) {
+        buf_printf(out, "%d fused:", fused->count);
+        for (int k = 0; k < fused->count; k++)
+            buf_printf(out, "%s %s", k ? "," : "", op_spelling(fused->members[k]->opcode));
         return;
     }
     buf_puts(out, op_spelling(i->opcode));
     size_t before = out->size;
     buf_puts(out, ": ");
     size_t after = out->size;
-    if (s->scalar)
-        buf_printf(out, "scalar code of %d operations", s->scalar->op_count);
+    if (scalar)
+        buf_printf(out, "scalar code of %d operations", scalar->op_count);
     else if (s->bodies)
         put_bodies(out, s);
     else if (s->callee_count > 0)
         put_callees(out, s);
     else if (i->opcode == OP_CUSTOM_CALL)
         buf_printf(out, "%.*s%s", STR_ARG(inst_str(i, A_CUSTOM_CALL_TARGET)),
-                   s->foreign.entry ? ", user code" : "");
+                   s->as.call.foreign.entry ? ", user code" : "");
     if (out->size == after)
         out->size = before;
 }
@@ -117,7 +119,7 @@ static bool is_iterated(const struct step *s, int callee)
         return false;
     if (s->inst->opcode == OP_WHILE)
         return s->callees[callee]->is_body || callee == s->callee_count - 1;
-    return s->inst->opcode == OP_SCAN || s->loop;
+    return s->inst->opcode == OP_SCAN || (step_call(s) && s->as.call.loop);
 }
 
 static void add_in_loop(bool *in_loop, const struct function *f)
@@ -182,7 +184,8 @@ static int first_missed(const struct step *s, int k)
 
 void plan_describe_missed(struct buf *out, const struct step *s)
 {
-    int count = s->fused_steps > 1 ? s->fused_steps : 1, reasons = 0;
+    const struct fused_step *fused = step_fused(s);
+    int count = fused ? fused->count : 1, reasons = 0;
     if (s->hoist != HOIST_NOT || !s->missed)
         return;
     for (int k = 0; k < count; k++)
@@ -193,8 +196,20 @@ void plan_describe_missed(struct buf *out, const struct step *s)
         buf_puts(out, n++ ? "; " : "");
         for (int j = k; j < count && reasons > 1; j++)
             if (first_missed(s, j) == k)
-                buf_printf(out, "%s%%%.*s", j > k ? ", " : "", STR_ARG(s->members[j]->name));
+                buf_printf(out, "%s%%%.*s", j > k ? ", " : "", STR_ARG(fused->members[j]->name));
         buf_puts(out, reasons > 1 ? ": " : "");
         put_missed(out, &s->missed[k]);
     }
+}
+
+void plan_describe_loop(struct buf *out, const struct step *s)
+{
+    if (!step_fused(s))
+        return;
+    const struct kern_fused_schedule k = kern_fused_schedule(s->as.fused.loop);
+    buf_printf(out,
+               "%" PRId64 " x %" PRId64 " x %" PRId64 " in blocks of %" PRId64 " x %" PRId64
+               " x %" PRId64 ", %.3f ms%s",
+               k.loop[0], k.loop[1], k.loop[2], k.block[0], k.block[1], k.block[2],
+               (double)k.picoseconds / 1e9, k.shared ? ", shared by threads" : "");
 }

@@ -77,10 +77,11 @@ static bool add_callees(struct build *b, struct step *s)
         inst_computation(i, i->opcode == OP_CALL || i->opcode == OP_SCAN ? A_TO_APPLY : A_CALLS);
     if (i->opcode != OP_CONDITIONAL) {
         s->callees = ARENA_ARRAY(build_arena(b), struct function *, 2);
-        s->termination = i->opcode == OP_WHILE ? plan_termination(b->pl, i) : NULL;
-        if (i->opcode == OP_WHILE)
-            return add_callee(b, s, inst_computation(i, A_BODY)) && add_condition(b, s);
-        return add_callee(b, s, c);
+        if (i->opcode != OP_WHILE)
+            return add_callee(b, s, c);
+        s->kind = STEP_WHILE;
+        s->as.termination = plan_termination(b->pl, i);
+        return add_callee(b, s, inst_computation(i, A_BODY)) && add_condition(b, s);
     }
     int n;
     struct computation **branches = inst_callee_list(&b->pl->scratch, i, &n);
@@ -97,7 +98,7 @@ static bool add_onnx_loop(struct build *b, struct step *s)
     struct onnx_loop *loop = ARENA_NEW(build_arena(b), struct onnx_loop);
     const struct attr *a = inst_attr(s->inst, A_CALLED_COMPUTATIONS);
     onnx_loop_config(inst_str(s->inst, A_BACKEND_CONFIG), &b->pl->scratch, loop);
-    s->loop = loop;
+    s->as.call.loop = loop;
     s->callees = ARENA_ARRAY(build_arena(b), struct function *, 1);
     if (!add_callee(b, s, a->v.computations.at[0]))
         return false;
@@ -107,18 +108,28 @@ static bool add_onnx_loop(struct build *b, struct step *s)
     return true;
 }
 
+static const struct tile_step *add_tile(struct build *b, struct step *s, struct tile_step *t)
+{
+    t->run = plan_tile(b->pl, s->inst, &t->type, &t->result);
+    if (!t->run)
+        return NULL;
+    s->kind = STEP_TILE;
+    s->as.tile = *t;
+    return t;
+}
+
 /* Like XLA's, the verifier accepts some operations on types for which the specification defines no
  * meaning: shifts of floats, the remainder of complex numbers. */
 static bool find_tile(struct build *b, struct step *s)
 {
     const struct inst *i = s->inst;
-    s->tile = plan_tile(b->pl, i, &s->tile_type, &s->tile_result);
-    return s->tile || !shape_is_array(i->shape) ||
-           PLAN_FAIL(b->pl, i, NOT_DEFINED, op_spelling(i->opcode), dtype_spelling(s->tile_type));
+    struct tile_step t;
+    return add_tile(b, s, &t) || !shape_is_array(i->shape) ||
+           PLAN_FAIL(b->pl, i, NOT_DEFINED, op_spelling(i->opcode), dtype_spelling(t.type));
 }
 
-/* The scalar code of the whole instruction, shared by all calls of one computation; NULL if there
- * is none. */
+/* The scalar code of the whole instruction, shared by all calls of one computation; NULL if it
+ * cannot be compiled. */
 static const struct scalar_code *find_scalar(struct planner *pl, const struct inst *i)
 {
     bool call = i->opcode == OP_CALL || i->opcode == OP_FUSION;
@@ -142,6 +153,16 @@ static uint64_t rng_key(const struct inst *i, uint64_t seed)
     return hash_from(key, i->name.ptr, i->name.len);
 }
 
+static bool add_rng(struct build *b, struct step *s, uint64_t first, uint64_t second)
+{
+    struct program *p = b->pl->p;
+    s->kind = STEP_RNG;
+    s->as.rng = p->rng_count;
+    VEC_PUSH(&p->arena, p->rng, p->rng_count, b->pl->rng_capacity) =
+        (struct rng_state){{first, second}};
+    return true;
+}
+
 bool plan_prepare(struct build *b, struct step *s)
 {
     switch (s->inst->opcode) {
@@ -149,23 +170,21 @@ bool plan_prepare(struct build *b, struct step *s)
     case OP_FUSION:
     case OP_WHILE:
     case OP_CONDITIONAL:
-        s->scalar = find_scalar(b->pl, s->inst);
-        return s->scalar || add_callees(b, s);
+        s->as.scalar = find_scalar(b->pl, s->inst);
+        s->kind = s->as.scalar ? STEP_SCALAR : STEP_PLAIN;
+        return s->as.scalar || add_callees(b, s);
     case OP_SCAN: return add_callees(b, s);
     case OP_CUSTOM_CALL:
-        s->foreign = plan_foreign(b->pl->p, s->inst, false);
-        s->fallback = plan_foreign(b->pl->p, s->inst, true);
+        s->kind = STEP_CUSTOM_CALL;
+        s->as.call = (struct call_step){.number = ++b->pl->p->call_count,
+                                        .foreign = plan_foreign(b->pl->p, s->inst, false),
+                                        .fallback = plan_foreign(b->pl->p, s->inst, true)};
         return inst_is_onnx_loop(s->inst) ? add_onnx_loop(b, s) : plan_bodies(b->pl, s);
-    case OP_RNG:
-        s->rng_state = ARENA_ARRAY(build_arena(b), uint64_t, 2);
-        s->rng_state[1] = rng_key(s->inst, b->pl->p->options.seed);
-        return true;
-    case OP_RNG_GET_AND_UPDATE_STATE:
-        s->rng_state = ARENA_ARRAY(build_arena(b), uint64_t, 2);
-        s->rng_state[0] = 0x7012395; /* XLA's initial state */
-        return true;
+    case OP_RNG: return add_rng(b, s, 0, rng_key(s->inst, b->pl->p->options.seed));
+    case OP_RNG_GET_AND_UPDATE_STATE: return add_rng(b, s, 0x7012395, 0); /* XLA's initial state */
     case OP_CONVERT:
     case OP_COPY: return find_tile(b, s);
+    case OP_BITCAST_CONVERT: add_tile(b, s, &(struct tile_step){0}); return true;
     default: break;
     }
     return op_is(s->inst->opcode, OP_ELEMENTWISE) ? find_tile(b, s) : plan_bodies(b->pl, s);
@@ -302,11 +321,14 @@ static bool all_constant(const struct build *b, const struct inst *i)
     return all;
 }
 
-/* A computation on scalars runs faster as scalar code than as steps, unless it can be folded. */
+/* A computation on scalars runs faster as scalar code than as steps, unless it can be folded or is
+ * only one. */
 static bool plan_call(struct build *b, const struct inst *i, struct leaves *out)
 {
-    if (inline_is_profitable(b->pl, i, plan_called(i)) &&
-        (all_constant(b, i) || !find_scalar(b->pl, i)))
+    enum { ONE_STEP = 2 /* operations, including the stop */ };
+    const bool may = inline_is_profitable(b->pl, i, plan_called(i));
+    const struct scalar_code *code = may && !all_constant(b, i) ? find_scalar(b->pl, i) : NULL;
+    if (may && (!code || code->op_count <= ONE_STEP))
         return inline_call(b, i, plan_called(i), out);
     return plan_step(b, i, out);
 }
@@ -401,18 +423,6 @@ static struct function *new_function(struct planner *pl, const struct computatio
     return f;
 }
 
-/* The values that are read after the steps: by the function's caller, and by the scalar code of a
- * peeled loop's remaining iterations. */
-static struct leaves read_from_outside(struct build *b, struct leaves results)
-{
-    int kept = b->peeled ? b->peeled->cached_count : 0;
-    struct leaves all = {results.count + kept,
-                         ARENA_ARRAY(&b->pl->scratch, int, results.count + kept)};
-    for (int k = 0; k < all.count; k++)
-        all.at[k] = k < results.count ? results.at[k] : b->peeled->kept[k - results.count];
-    return all;
-}
-
 static bool build_function(struct planner *pl, const struct inst *caller, struct function *f)
 {
     const struct computation *c = f->computation;
@@ -423,6 +433,8 @@ static bool build_function(struct planner *pl, const struct inst *caller, struct
     if (!plan_params(&b, c) || !plan_steps(&b, c) ||
         !plan_leaf_shapes(pl, c->root, c->root->shape, &count, &f->result_shapes))
         return false;
+    if (plan_optimises(pl) && f->is_body)
+        plan_drop_dead_state(pl, f, b.env[c->root->index]);
     if (plan_optimises(pl))
         plan_drop_dead(pl, f, b.value_count, b.env[c->root->index]);
     if ((pl->depth > 1 ? plan_optimises(pl) : plan_keeps(pl)) &&
@@ -432,10 +444,8 @@ static bool build_function(struct planner *pl, const struct inst *caller, struct
         plan_hoist(pl, f, b.value_count, b.env[c->root->index]);
     else if (plan_keeps(pl))
         plan_hoist_entry(pl, f, b.value_count, b.env[c->root->index]);
-    if (f->is_body && plan_optimises(pl))
-        b.peeled = scalar_peel_loop(pl, caller, f, b.value_count, b.env[c->root->index]);
     if (plan_optimises(pl))
-        plan_fuse(pl, f, b.value_count, read_from_outside(&b, b.env[c->root->index]));
+        plan_fuse(pl, f, b.value_count, b.env[c->root->index]);
     plan_assign_slots(&b, b.env[c->root->index]);
     return true;
 }

@@ -45,6 +45,7 @@ struct fusing {
     enum fuse_role *roles;         /* by step */
     const struct shape **shapes;   /* by value */
     const struct inst **broadcast; /* by value: the broadcast that makes it, or NULL */
+    bool *transposed;              /* by value: the result of a transpose */
 };
 
 /* ---- dimensions, ignoring those of size 1 ---- */
@@ -109,10 +110,10 @@ static bool find_rows(const struct inst *i, struct rows *r)
 static bool is_elementwise(const struct step *s)
 {
     const struct inst *i = s->inst;
-    if (!s->tile || s->operand_count > KERN_MAX_ARGS || s->operand_count != i->operand_count)
+    if (!step_tile(s) || s->operand_count > KERN_MAX_ARGS || s->operand_count != i->operand_count)
         return false;
     const struct shape *out = s->shapes[0];
-    bool ok = s->tile_result == out->dtype;
+    bool ok = s->as.tile.result == out->dtype;
     for (int k = 0; k < s->operand_count && ok; k++) {
         const struct shape *x = i->operands[k]->shape;
         ok = s->operands[k] != NO_VALUE && x->dtype == fuse_operand_type(s, k) &&
@@ -181,12 +182,15 @@ static bool add_leaves(const struct fusing *z, struct fuse_group *g, const struc
     return ok;
 }
 
-/* Whether step k may run at the position of the group of `root`. */
-static bool may_move(const struct fusing *z, int k, int root)
+/* Whether step k may run at the position of the group of `root`: not if an operand that the group
+ * does not read anyway would have to live longer, as it may be updated in place. */
+static bool may_move(const struct fusing *z, const struct fuse_group *g, int k, int root)
 {
     const struct step *s = &z->f->steps[k];
     for (int j = 0; j < s->operand_count; j++)
-        if (s->operands[j] >= 0 && z->next_other[s->operands[j]] < root)
+        if (s->operands[j] >= 0 && z->shapes[s->operands[j]]->rank > 0 &&
+            z->next_other[s->operands[j]] < root &&
+            fuse_find_leaf(g, s->operands[j]) == g->leaf_count)
             return false;
     return true;
 }
@@ -215,16 +219,6 @@ static bool set_rows(struct fusing *z, struct fuse_group *g, const struct rows *
     return true;
 }
 
-/* Whether rows are short enough to be buffered during their reduction. */
-static bool is_buffered(const struct fuse_group *g, size_t width)
-{
-    const int lanes = kern_fused_lanes(g->rank, g->dims, g->reduced);
-    int64_t row = dims_elements(lanes, g->dims + g->rank - lanes);
-    for (int d = 0; d < g->rank; d++)
-        row *= g->reduced[d] ? g->dims[d] : 1;
-    return row > 0 && row <= kern_fused_row_limit(width);
-}
-
 /* The rank of a shape if it is that of the group's elements, or of its row values; else -1. */
 static int rank_in(const struct fuse_group *g, const struct shape *s)
 {
@@ -250,7 +244,8 @@ static bool fits(struct fusing *z, struct fuse_group *g, const struct step *s, e
     case FUSE_ALIAS: return rank >= 0;
     case FUSE_REPEAT:
         return z->from_reduction[s->operands[0]] && rank == g->rank && find_rows(s->inst, &r) &&
-               set_rows(z, g, &r) && is_buffered(g, dtype_bytes(s->shapes[0]->dtype));
+               set_rows(z, g, &r) &&
+               kern_fused_fits(g->rank, g->dims, g->reduced, dtype_bytes(s->shapes[0]->dtype));
     case FUSE_REDUCE:
         return rank >= 0 && find_rows(s->inst, &r) && rank == r.row_rank && set_rows(z, g, &r);
     default: return false;
@@ -276,14 +271,15 @@ static bool add_step(struct fusing *z, struct fuse_group *g, int k, int root)
     const struct step *s = &z->f->steps[k];
     const enum fuse_role role = z->roles[k];
     const int at = fuse_find_leaf(g, s->results[0]);
-    if (g->steps == FUSE_MAX_STEPS || s->hoist != z->f->steps[root].hoist ||
-        !may_move(z, k, root) || !fits(z, g, s, role))
+    if (g->steps + g->narrow >= FUSE_MAX_STEPS || s->hoist != z->f->steps[root].hoist ||
+        !may_move(z, g, k, root) || !fits(z, g, s, role))
         return false;
     if (at < g->leaf_count) {
         g->leaves[at] = g->leaves[--g->leaf_count];
         g->array_count -= is_array(z, s->results[0]);
     }
     g->at[g->steps++] = k;
+    g->narrow += dtype_bytes(s->shapes[0]->dtype) < 4;
     g->work += role == FUSE_APPLY || role == FUSE_REDUCE;
     g->reducers += role == FUSE_REDUCE;
     return g->reducers <= KERN_FUSED_REDUCERS && add_leaves(z, g, s);
@@ -545,7 +541,7 @@ static void drop_broadcasts(struct planner *pl, struct function *f, int value_co
         maker[v] = NONE;
     for (int k = 0; k < f->step_count; k++) {
         struct step *s = &f->steps[k];
-        if (s->tile && s->hoist == HOIST_NOT && s->shapes[0]->rank > 0)
+        if (step_tile(s) && s->hoist == HOIST_NOT && s->shapes[0]->rank > 0)
             read_elements(pl, f, maker, s);
         for (int j = 0; j < s->operand_count; j++)
             if (s->operands[j] >= 0)
@@ -614,14 +610,23 @@ static bool make_group(struct fusing *z, int root)
     return fuse_make(z->pl, g, leaves, steps, roles, outs, &z->f->steps[root]);
 }
 
+static bool reads_transposed(const struct fusing *z, const struct fuse_group *g)
+{
+    for (int k = 0; k < g->leaf_count; k++)
+        if (g->leaves[k] >= 0 && z->transposed[g->leaves[k]])
+            return true;
+    return false;
+}
+
 /* A single elementwise step becomes a loop when it is large: fused loops move large amounts of data
- * faster. */
+ * faster, and transposed operands by blocks. */
 static bool is_worth_while(const struct fusing *z, int root)
 {
-    enum { LARGE = 1 << 16 };
+    enum { LARGE = 1 << 16, LARGE_TRANSPOSED = 1 << 9 };
     const struct fuse_group *g = z->groups[root];
     return g->work > 1 ||
-           (z->roles[root] == FUSE_APPLY && dims_elements(g->rank, g->dims) >= LARGE);
+           (z->roles[root] == FUSE_APPLY &&
+            dims_elements(g->rank, g->dims) >= (reads_transposed(z, g) ? LARGE_TRANSPOSED : LARGE));
 }
 
 /* The steps of a function with fused loops. */
@@ -683,6 +688,8 @@ static void find_roles(struct fusing *z, int value_count)
         bool from_reduction = role == FUSE_REDUCE;
         if (s->inst->opcode == OP_BROADCAST && s->result_count == 1 && s->results[0] >= 0)
             z->broadcast[s->results[0]] = s->inst;
+        if (s->inst->opcode == OP_TRANSPOSE && s->result_count == 1 && s->results[0] >= 0)
+            z->transposed[s->results[0]] = true;
         for (int j = 0; j < s->operand_count && (role == FUSE_APPLY || role == FUSE_ALIAS); j++)
             from_reduction |= s->operands[j] >= 0 && z->from_reduction[s->operands[j]];
         for (int r = 0; r < s->result_count; r++)
@@ -711,6 +718,7 @@ void plan_fuse(struct planner *pl, struct function *f, int value_count, struct l
                        .from_reduction = ARENA_ARRAY(a, bool, value_count),
                        .shapes = ARENA_ARRAY(a, const struct shape *, value_count),
                        .broadcast = ARENA_ARRAY(a, const struct inst *, value_count),
+                       .transposed = ARENA_ARRAY(a, bool, value_count),
                        .roles = ARENA_ARRAY(a, enum fuse_role, f->step_count)};
     find_roles(&z, value_count);
     for (int j = 0; j < results.count; j++)

@@ -17,12 +17,13 @@ enum fuse_role {
 };
 
 enum {
-    FUSE_MAX_STEPS = 80 /* with two ops for most steps this stays below KERN_FUSED_OPS */
+    FUSE_MAX_STEPS = 160 /* this stays below KERN_FUSED_OPS; steps of narrow floats count twice */
 };
 
 /* Steps that are replaced by the last of them. */
 struct fuse_group {
     int steps, work, reducers; /* steps: their number; work: of those that compute */
+    int narrow;                /* steps of narrow floats, for which there may be two ops */
     int at[FUSE_MAX_STEPS];    /* last first */
     int copies;                /* elementwise steps that are in other groups as well */
     int rank, row_rank;        /* as in struct kern_fused */
@@ -47,7 +48,7 @@ static inline int fuse_find_leaf(const struct fuse_group *g, int value)
 /* The type of operand k that an elementwise kernel takes. */
 static inline enum dtype fuse_operand_type(const struct step *s, int k)
 {
-    return s->inst->opcode == OP_SELECT && k == 0 ? DT_PRED : s->tile_type;
+    return s->inst->opcode == OP_SELECT && k == 0 ? DT_PRED : s->as.tile.type;
 }
 
 /* An op of a fused loop under construction. Values are numbered: leaves, then results of ops. */
@@ -56,7 +57,7 @@ struct fuse_op {
     kern_tile_fn *fn;
     const struct kern_reducer *reducer;
     struct tile_meaning meaning;
-    uint8_t arg_count, by_row, width, reducer_number;
+    uint8_t arg_count, width, reducer_number;
     int args[KERN_MAX_ARGS];
     bool rows, invariant, late;
     int8_t result;

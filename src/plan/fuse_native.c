@@ -25,8 +25,8 @@ struct lowering {
     int leaf_count, op_count;
     const struct fuse_leaf *leaves;
     const bool *fixed;
-    bool single[MAX_VALUES];        /* by value: blocks of one row read one element of it */
-    bool untiled[KERN_FUSED_VIEWS]; /* by leaf: one element, which only machine code reads */
+    bool single[MAX_VALUES];  /* by value: blocks of one row read one element of it */
+    bool untiled[MAX_VALUES]; /* by value: one element, of which no op reads a tile */
     const struct fuse_op *ops;
     int order[KERN_FUSED_OPS];      /* ops, by stage */
     int stages[KERN_FUSED_OPS];     /* even: machine code */
@@ -49,10 +49,11 @@ static bool is_native(struct lowering *z, const struct fuse_op *op)
     const char *constants[KERN_MAX_ARGS];
     for (int k = 0; k < op->arg_count; k++)
         constants[k] = immediate(z, op->args[k]);
-    return op->kind == KERN_FUSED_APPLY && !op->rows && !op->invariant && op->by_row == 0 &&
+    return op->kind == KERN_FUSED_APPLY && !op->rows && !op->invariant &&
            plan_lanes(&z->pl->scratch, &op->meaning, constants) > 0;
 }
 
+/* Loop-invariant ops run before all stages. */
 static void set_stages(struct lowering *z)
 {
     bool native[KERN_FUSED_OPS];
@@ -61,8 +62,9 @@ static void set_stages(struct lowering *z)
         native[k] = z->code && is_native(z, op);
         z->stages[k] = !native[k];
         for (int j = 0; j < op->arg_count; j++) {
-            int by = op->args[j] - z->leaf_count;
-            int after = by < 0 ? 0 : z->stages[by] + (native[by] != native[k]);
+            const int by = op->args[j] - z->leaf_count;
+            const bool ready = by < 0 || z->ops[by].invariant;
+            const int after = ready ? 0 : z->stages[by] + (native[by] != native[k]);
             if (after > z->stages[k])
                 z->stages[k] = after;
         }
@@ -197,17 +199,27 @@ static kern_native_fn *compile_ops(struct lowering *z, const struct lowered *l, 
     return jit_tile_function(b, z->code);
 }
 
+/* Whether machine code is faster than tile kernels: for several ops, and for elementary functions,
+ * whose constants it does not load by themselves. */
+static bool is_worth_while(const struct fuse_op *op, int count)
+{
+    return count > 1 || (op->kind == KERN_FUSED_APPLY && op->meaning.kind == TILE_INST &&
+                         op_is(op->meaning.inst->opcode, OP_ELEMENTARY));
+}
+
 /* False: out of memory for code. */
 static bool compile(struct lowering *z, struct lowered *l)
 {
+    const int first = z->order[l->first];
+    const bool native = z->stages[first] % 2 == 0 && is_worth_while(&z->ops[first], l->count);
     bool single = false;
     for (int k = 0; k < l->arg_count; k++)
         single |= z->single[l->args[k]];
-    if (l->count > 1) /* otherwise a tile kernel does as well */
+    if (native)
         l->native = compile_ops(z, l, false);
     if (single)
         l->of_row = compile_ops(z, l, true);
-    return (l->count == 1 || l->native) && (!single || l->of_row);
+    return (!native || l->native) && (!single || l->of_row);
 }
 
 /* ---- tiles ---- */
@@ -283,11 +295,10 @@ static void find_buffers(const struct lowering *z, struct kern_fused_result *res
 
 static void find_untiled(struct lowering *z)
 {
-    for (int v = 0; v < z->leaf_count; v++)
-        z->untiled[v] = z->fixed[v];
+    memcpy(z->untiled, z->fixed, (size_t)(z->leaf_count + z->op_count) * sizeof *z->fixed);
     for (int k = 0; k < z->lowered_count; k++)
         for (int j = 0; j < z->lowered[k].arg_count; j++)
-            if (!z->lowered[k].native && z->lowered[k].args[j] < z->leaf_count)
+            if (!z->lowered[k].native && !z->ops[z->order[z->lowered[k].first]].invariant)
                 z->untiled[z->lowered[k].args[j]] = false;
 }
 
@@ -319,9 +330,9 @@ static struct kern_fused_op finish(struct lowering *z, const struct lowered *l)
                                 .args = args,
                                 .steps = steps,
                                 .outs = outs,
-                                .by_row = op->by_row,
                                 .rows = op->rows,
                                 .invariant = op->invariant,
+                                .untiled = z->untiled[z->leaf_count + z->order[l->first]],
                                 .late = !l->native && op->late,
                                 .reducer_number = op->reducer_number,
                                 .of_row = l->of_row,
@@ -372,7 +383,7 @@ void fuse_lower(struct planner *pl, int leaf_count, const struct fuse_leaf *leav
                            .leaves = leaves,
                            .fixed = fixed,
                            .ops = ops};
-    z->code = op_count > 1 || repeats(z) ? plan_code(pl) : NULL;
+    z->code = is_worth_while(ops, op_count) || repeats(z) ? plan_code(pl) : NULL;
     if (!divide(z)) {
         z->code = NULL;
         divide(z);

@@ -16,8 +16,7 @@ enum { NONE = -1, MAX_VALUES = KERN_FUSED_VIEWS + KERN_FUSED_OPS };
 struct held {
     int value; /* value number in the plan */
     enum dtype type;
-    bool rows, rounded; /* `rounded`: its wide form was rounded, so that any NaN has become the
-                           type's own NaN */
+    bool rows;
     int own, wide;
     struct held *source; /* NULL, or a value held narrow whose wide form is this value */
     /* NULL, or a row value, each of whose elements fills a row of this one */
@@ -27,13 +26,11 @@ struct held {
 struct making {
     struct planner *pl;
     const struct fuse_group *g;
-    const struct step *const *steps;
     struct held forms[MAX_VALUES];
     int form_count;
     struct fuse_op ops[KERN_FUSED_OPS];
     int op_count, reducer_count;
-    bool full;  /* more ops than KERN_FUSED_OPS */
-    bool lanes; /* row values are vectors of lanes */
+    bool full; /* more ops than KERN_FUSED_OPS */
     bool late[MAX_VALUES], fixed[MAX_VALUES], whole_rows;
     size_t width;
 };
@@ -78,11 +75,10 @@ static int emit_apply(struct making *m, kern_tile_fn *fn, struct tile_meaning me
                 args, dtype_bytes(meaning.to));
 }
 
-static int emit_convert(struct making *m, kern_tile_fn *fn, enum dtype to, enum dtype from,
-                        bool rows, int arg)
+static int emit_convert(struct making *m, enum dtype to, enum dtype from, bool rows, int arg)
 {
     const struct tile_meaning meaning = {TILE_CONVERT, NULL, from, to, DT_INVALID};
-    return emit_apply(m, fn ? fn : m->pl->tiles->convert(to, from), meaning, rows, 1, &arg);
+    return emit_apply(m, m->pl->tiles->convert(to, from), meaning, rows, 1, &arg);
 }
 
 static int emit_round(struct making *m, enum dtype t, bool rows, int arg)
@@ -125,8 +121,7 @@ static int own(struct making *m, struct held *f)
     } else if (f->own == NONE && f->repeats) {
         f->own = emit_repeat(m, own(m, f->repeats), f->type);
     } else if (f->own == NONE) {
-        f->own = emit_convert(m, f->rounded ? m->pl->tiles->shorten(f->type) : NULL, f->type,
-                              DT_F32, f->rows, f->wide);
+        f->own = emit_convert(m, f->type, DT_F32, f->rows, f->wide);
     }
     return f->own;
 }
@@ -136,7 +131,7 @@ static int wide(struct making *m, struct held *f)
     if (f->wide == NONE && f->repeats)
         f->wide = emit_repeat(m, wide(m, f->repeats), DT_F32);
     else if (f->wide == NONE)
-        f->wide = emit_convert(m, NULL, DT_F32, f->type, f->rows, f->own);
+        f->wide = emit_convert(m, DT_F32, f->type, f->rows, f->own);
     return f->wide;
 }
 
@@ -146,7 +141,7 @@ static int gather_args(struct making *m, const struct step *s, int *args, bool a
 {
     for (int k = 0; k < s->operand_count; k++) {
         struct held *f = form_of(m, s->operands[k]);
-        args[k] = as_wide && fuse_operand_type(s, k) == s->tile_type ? wide(m, f) : own(m, f);
+        args[k] = as_wide && fuse_operand_type(s, k) == s->as.tile.type ? wide(m, f) : own(m, f);
     }
     return s->operand_count;
 }
@@ -156,7 +151,7 @@ static int gather_args(struct making *m, const struct step *s, int *args, bool a
 static bool rename_form(struct making *m, const struct step *s, bool rows)
 {
     struct held *x = form_of(m, s->operands[0]);
-    const enum dtype from = s->tile_type, to = s->tile_result;
+    const enum dtype from = s->as.tile.type, to = s->as.tile.result;
     const bool converts = s->inst->opcode == OP_CONVERT || s->inst->opcode == OP_COPY;
     if (!converts || (from != DT_F32 && !is_held_wide(from)) ||
         (to != DT_F32 && !is_held_wide(to)) || from == DT_F32)
@@ -167,66 +162,8 @@ static bool rename_form(struct making *m, const struct step *s, bool rows)
         add_form(m, s->results[0], to, rows, NONE, NONE)->source = x;
     } else {
         const int v = wide(m, x);
-        add_form(m, s->results[0], to, rows, x->own, v)->rounded = x->rounded;
+        add_form(m, s->results[0], to, rows, x->own, v);
     }
-    return true;
-}
-
-static bool is_arithmetic(const struct step *s, enum dtype t)
-{
-    const enum opcode op = s->inst->opcode;
-    return s->operand_count == 2 && s->tile_type == t && s->tile_result == t &&
-           (op == OP_ADD || op == OP_DIVIDE || op == OP_MULTIPLY || op == OP_SUBTRACT);
-}
-
-/* Whether all readers in the group can use this value in its narrow form. */
-static bool is_read_narrow(const struct making *m, int value, enum dtype t)
-{
-    for (int k = 0; k < m->g->steps; k++) {
-        const struct step *s = m->steps[k];
-        const enum opcode op = s->inst->opcode;
-        for (int j = 0; j < s->operand_count; j++)
-            if (s->operands[j] == value && op != OP_CONVERT && op != OP_REDUCE &&
-                op != OP_RESHAPE && !is_arithmetic(s, t))
-                return false;
-    }
-    return true;
-}
-
-/* Whether an operation can read its operands from tiles. One operand may be a single element, of
- * the whole array or of each row. */
-static bool make_direct(struct making *m, const struct step *s, bool rows)
-{
-    unsigned single = 0, by_row = 0;
-    int args[2];
-    if (rows || !is_arithmetic(s, s->tile_type) ||
-        !m->pl->tiles->direct(op_spelling(s->inst->opcode), s->tile_type, 0) ||
-        !is_read_narrow(m, s->results[0], s->tile_type))
-        return false;
-    for (unsigned k = 0; k < 2; k++) {
-        struct held *f = form_of(m, s->operands[k]);
-        if (f->own == NONE && (!f->repeats || m->lanes))
-            return false;
-        by_row |= f->own == NONE ? 1u << k : 0;
-        single |= f->own == NONE || m->fixed[f->own] ? 1u << k : 0;
-    }
-    kern_tile_fn *fn = m->pl->tiles->direct(op_spelling(s->inst->opcode), s->tile_type, single);
-    if (!fn)
-        return false;
-    for (unsigned k = 0; k < 2; k++) {
-        struct held *f = form_of(m, s->operands[k]);
-        args[k] = own(m, by_row >> k & 1 ? f->repeats : f);
-    }
-    const struct tile_meaning meaning = {TILE_INST, s->inst, s->tile_type, s->tile_type,
-                                         DT_INVALID};
-    const int out = emit(m,
-                         (struct fuse_op){.fn = fn,
-                                          .kind = KERN_FUSED_APPLY,
-                                          .meaning = meaning,
-                                          .by_row = (uint8_t)by_row,
-                                          .arg_count = 2},
-                         args, dtype_bytes(s->tile_type));
-    add_form(m, s->results[0], s->tile_result, rows, out, NONE);
     return true;
 }
 
@@ -234,34 +171,34 @@ static void make_apply(struct making *m, const struct step *s, bool rows)
 {
     const struct inst *i = s->inst;
     int args[KERN_MAX_ARGS];
-    const bool to_wide = is_held_wide(s->tile_result), from_wide = is_held_wide(s->tile_type);
+    const bool to_wide = is_held_wide(s->as.tile.result), from_wide = is_held_wide(s->as.tile.type);
     kern_tile_fn *fn = NULL;
-    if (rename_form(m, s, rows) || make_direct(m, s, rows))
+    if (rename_form(m, s, rows))
         return;
     if (from_wide)
         fn = plan_tile_of(m->pl, i, DT_F32);
-    if (i->opcode == OP_CONVERT && to_wide && (s->tile_type == DT_F32 || from_wide))
-        fn = m->pl->tiles->rounded(NULL, s->tile_result);
+    if (i->opcode == OP_CONVERT && to_wide && (s->as.tile.type == DT_F32 || from_wide))
+        fn = m->pl->tiles->rounded(NULL, s->as.tile.result);
     if (fn) { /* on f32 throughout */
         const int n = gather_args(m, s, args, from_wide);
         kern_tile_fn *rounded =
-            to_wide ? m->pl->tiles->rounded(op_spelling(i->opcode), s->tile_result) : NULL;
+            to_wide ? m->pl->tiles->rounded(op_spelling(i->opcode), s->as.tile.result) : NULL;
         const struct tile_meaning meaning = {
             i->opcode == OP_CONVERT && to_wide ? TILE_ROUND : TILE_INST, i,
-            from_wide ? DT_F32 : s->tile_type, to_wide ? DT_F32 : s->tile_result,
-            rounded || (i->opcode == OP_CONVERT && to_wide) ? s->tile_result : DT_INVALID};
+            from_wide ? DT_F32 : s->as.tile.type, to_wide ? DT_F32 : s->as.tile.result,
+            rounded || (i->opcode == OP_CONVERT && to_wide) ? s->as.tile.result : DT_INVALID};
         int out = emit_apply(m, rounded ? rounded : fn, meaning, rows, n, args);
         if (to_wide && !rounded && i->opcode != OP_CONVERT && !op_is(i->opcode, OP_EXACT))
-            out = emit_round(m, s->tile_result, rows, out);
-        struct held *made = add_form(m, s->results[0], s->tile_result, rows, to_wide ? NONE : out,
-                                     to_wide ? out : NONE);
-        made->rounded = to_wide && !(i->opcode != OP_CONVERT && op_is(i->opcode, OP_EXACT));
+            out = emit_round(m, s->as.tile.result, rows, out);
+        add_form(m, s->results[0], s->as.tile.result, rows, to_wide ? NONE : out,
+                 to_wide ? out : NONE);
         return;
     }
-    const struct tile_meaning meaning = {TILE_INST, i, s->tile_type, s->tile_result, DT_INVALID};
+    const struct tile_meaning meaning = {TILE_INST, i, s->as.tile.type, s->as.tile.result,
+                                         DT_INVALID};
     const int n = gather_args(m, s, args, false);
-    add_form(m, s->results[0], s->tile_result, rows, emit_apply(m, s->tile, meaning, rows, n, args),
-             NONE);
+    add_form(m, s->results[0], s->as.tile.result, rows,
+             emit_apply(m, s->as.tile.run, meaning, rows, n, args), NONE);
 }
 
 /* ---- other steps ---- */
@@ -317,62 +254,6 @@ static void make_reduce(struct making *m, const struct step *s)
     add_form(m, s->results[0], type, true, out, NONE);
 }
 
-/* ---- sums of squares: one op, which does not store the squares ---- */
-
-static void remove_op(struct making *m, int at)
-{
-    const int views = m->g->leaf_count;
-    const size_t rest = (size_t)(--m->op_count - at);
-    memmove(&m->ops[at], &m->ops[at + 1], rest * sizeof *m->ops);
-    memmove(&m->late[views + at], &m->late[views + at + 1], rest * sizeof *m->late);
-    memmove(&m->fixed[views + at], &m->fixed[views + at + 1], rest * sizeof *m->fixed);
-    for (int k = at; k < m->op_count; k++)
-        for (int j = 0; j < m->ops[k].arg_count; j++)
-            m->ops[k].args[j] -= m->ops[k].args[j] > views + at;
-}
-
-static int count_readers(const struct making *m, int value)
-{
-    int n = 0;
-    for (int k = 0; k < m->op_count; k++)
-        for (int j = 0; j < m->ops[k].arg_count; j++)
-            n += m->ops[k].args[j] == value;
-    return n;
-}
-
-/* The op that makes the squares, if the reduction is its only reader; else -1. */
-static int find_squares(const struct making *m, const struct fuse_op *op)
-{
-    const int at = op->kind == KERN_FUSED_REDUCE ? op->args[0] - m->g->leaf_count : -1;
-    if (at < 0 || op->reducer->x != DT_BF16 || op->reducer->combine != KERN_ADD || m->lanes)
-        return -1;
-    int64_t columns = 1;
-    for (int d = 0; d < m->g->rank; d++)
-        columns *= m->g->reduced[d] ? m->g->dims[d] : 1;
-    const struct fuse_op *by = &m->ops[at];
-    kern_tile_fn *multiply = m->pl->tiles->direct("multiply", DT_BF16, 0);
-    return multiply && by->fn == multiply && by->args[0] == by->args[1] && !by->invariant &&
-                   by->result < 0 && columns >= KERN_SQUARES_FROM &&
-                   count_readers(m, op->args[0]) == 1
-               ? at
-               : -1;
-}
-
-static void sum_squares(struct making *m)
-{
-    for (int k = 0; k < m->op_count; k++) {
-        const int at = find_squares(m, &m->ops[k]);
-        if (at < 0)
-            continue;
-        struct kern_reducer *reducer = ARENA_DUP(&m->pl->p->arena, m->ops[k].reducer, 1);
-        reducer->squares = true;
-        m->ops[k].reducer = reducer;
-        m->ops[k].args[0] = m->ops[at].args[0];
-        remove_op(m, at);
-        k--;
-    }
-}
-
 /* ---- the fused step ---- */
 
 static void add_leaves(struct making *m, const struct fuse_leaf *leaves)
@@ -424,7 +305,7 @@ static void make_result(struct making *m, const struct step *s, int number,
         for (int j = 0; j < m->ops[k].arg_count; j++)
             read |= m->ops[k].args[j] == v;
     if (read)
-        v = emit_convert(m, NULL, f->type, f->type, f->rows, v);
+        v = emit_convert(m, f->type, f->type, f->rows, v);
     if (m->full)
         return;
     struct fuse_op *op = &m->ops[v - views];
@@ -445,28 +326,7 @@ static int64_t cost_of_opcode(enum opcode op)
     case OP_DIVIDE:
     case OP_REMAINDER:
     case OP_SQRT: return 250;
-    case OP_ACOS:
-    case OP_ACOSH:
-    case OP_ASIN:
-    case OP_ASINH:
-    case OP_ATAN2:
-    case OP_ATANH:
-    case OP_CBRT:
-    case OP_COSH:
-    case OP_COSINE:
-    case OP_ERF:
-    case OP_EXPONENTIAL:
-    case OP_EXPONENTIAL_MINUS_ONE:
-    case OP_LOG:
-    case OP_LOG_PLUS_ONE:
-    case OP_LOGISTIC:
-    case OP_POWER:
-    case OP_RSQRT:
-    case OP_SINE:
-    case OP_SINH:
-    case OP_TAN:
-    case OP_TANH: return 800;
-    default: return 60;
+    default: return op_is(op, OP_ELEMENTARY) ? 800 : 60;
     }
 }
 
@@ -488,8 +348,10 @@ static int64_t cost_of(const struct making *m)
     return cost;
 }
 
-/* Gives the step the operands and results of the group. */
-static void set_values(struct making *m, const struct step *const *outs, struct step *to)
+/* Gives the step the operands and results of the group. Returns by result the instruction that
+ * makes it. */
+static const struct inst **set_values(struct making *m, const struct step *const *outs,
+                                      struct step *to)
 {
     struct arena *keep = &m->pl->p->arena;
     const int n = m->g->out_count;
@@ -503,11 +365,11 @@ static void set_values(struct making *m, const struct step *const *outs, struct 
     }
     to->results = values;
     to->shapes = shapes;
-    to->makers = makers;
     to->unused = false; /* some of its results may be used */
     to->result_count = n;
     to->operands = ARENA_DUP(keep, m->g->leaves, m->g->leaf_count);
     to->operand_count = m->g->leaf_count;
+    return makers;
 }
 
 bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse_leaf *leaves,
@@ -519,15 +381,12 @@ bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse
     struct kern_fused_result results[KERN_FUSED_RESULTS];
     m->pl = pl;
     m->g = g;
-    m->steps = steps;
-    m->lanes = kern_fused_lanes(g->rank, g->dims, g->reduced) > 0;
     add_leaves(m, leaves);
     make_ops(m, steps, roles);
     for (int k = g->out_count - 1; k >= 0 && !m->full; k--)
         make_result(m, outs[k], k, &results[k]);
     if (m->full)
         return false;
-    sum_squares(m);
     enum dtype *types = ARENA_ARRAY(keep, enum dtype, g->leaf_count);
     for (int k = 0; k < g->leaf_count; k++)
         types[k] = leaves[k].type;
@@ -556,11 +415,10 @@ bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse
         members[k] = steps[k]->inst;
         missed[k] = steps[k]->missed ? *steps[k]->missed : (struct missed_hoist){0};
     }
-    set_values(m, outs, to);
-    to->fused = fused;
-    to->fused_types = types;
-    to->fused_steps = g->steps;
-    to->members = members;
+    const struct inst **makers = set_values(m, outs, to);
+    to->kind = STEP_FUSED;
+    to->as.fused = (struct fused_step){
+        .loop = fused, .types = types, .count = g->steps, .members = members, .makers = makers};
     to->missed = missed;
     return true;
 }

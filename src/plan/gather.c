@@ -5,14 +5,12 @@
  */
 #include "plan/plan_priv.h"
 
-/* Whether the step can read components: its kernel combines windows without calls of a body. */
 static bool reads_components(const struct step *s)
 {
     const struct inst *i = s->inst;
     if (i->opcode == OP_GATHER)
         return s->operand_count == 2;
-    return i->opcode == OP_SCATTER && s->operand_count == 3 && s->bodies &&
-           s->bodies->combine != KERN_CALL && i->operands[2]->shape->dtype == s->shapes[0]->dtype;
+    return i->opcode == OP_SCATTER && s->operand_count == 3;
 }
 
 /* The step that concatenates one array for each component, or NULL. */

@@ -94,12 +94,8 @@ static void find_read(struct when *w)
 {
     w->read = ARENA_ARRAY(&w->pl->scratch, bool, w->value_count);
     for (int k = 0; k < w->f->step_count; k++)
-        for (int j = 0; j < w->f->steps[k].operand_count; j++)
-            if (w->f->steps[k].operands[j] >= 0)
-                w->read[w->f->steps[k].operands[j]] = true;
-    for (int j = 0; j < w->results.count; j++)
-        if (w->results.at[j] >= 0)
-            w->read[w->results.at[j]] = true;
+        plan_mark_read(w->read, w->f->steps[k].operands, w->f->steps[k].operand_count);
+    plan_mark_read(w->read, w->results.at, w->results.count);
 }
 
 /* Whether the step is a loop or a branch that makes a large array. A loop that updates one in place
@@ -107,7 +103,7 @@ static void find_read(struct when *w)
 static bool makes_large(struct when *w, const struct step *s)
 {
     bool large = false;
-    if (w->pl->depth > 1 || (!s->scalar && s->callee_count == 0))
+    if (w->pl->depth > 1 || (!step_scalar(s) && s->callee_count == 0))
         return false;
     if (!w->read)
         find_read(w);
@@ -131,7 +127,7 @@ static bool can_keep(struct when *w, const struct step *s, struct missed_hoist *
         missed->kind = pure ? MISSED_CALLEE : MISSED_NONE;
         return false;
     }
-    if (!s->scalar && !plan_is_pure(w->pl, s->inst))
+    if (!step_scalar(s) && !plan_is_pure(w->pl, s->inst))
         return false;
     for (int k = 0; s->bodies && k < 2; k++)
         if (s->bodies[k].function)
@@ -193,7 +189,8 @@ static int64_t bytes_read(const struct when *w, const struct step *s, int k)
  * cache take less time than reading a large array. */
 static bool is_cheaper_again(const struct when *w, const struct step *s)
 {
-    if (!s->tile || s->operand_count != s->inst->operand_count || !op_is(s->inst->opcode, OP_CHEAP))
+    if (!step_tile(s) || s->operand_count != s->inst->operand_count ||
+        !op_is(s->inst->opcode, OP_CHEAP))
         return false;
     int64_t out = bytes_of(s->shapes[0]), in = 0;
     for (int k = 0; k < s->operand_count; k++)
@@ -224,7 +221,7 @@ static void add_reader(struct readers *r, enum hoist hoist, bool as_array)
 /* Whether the step may take over its operands: loops take their state, updates their array. */
 static bool takes_over(const struct step *s)
 {
-    return s->callee_count > 0 || s->scalar || op_is(s->inst->opcode, OP_UPDATES) ||
+    return s->callee_count > 0 || step_scalar(s) || op_is(s->inst->opcode, OP_UPDATES) ||
            s->inst->opcode == OP_SORT;
 }
 
@@ -234,7 +231,7 @@ static bool is_not_worth_keeping(const struct step *s, const struct readers *r)
 {
     bool moves = is_view(s) || s->inst->opcode == OP_IOTA;
     return moves || (r->overwritten && bytes_of(s->shapes[0]) >= LARGE &&
-                     (s->tile || op_table[s->inst->opcode].family == FAMILY_shape));
+                     (step_tile(s) || op_table[s->inst->opcode].family == FAMILY_shape));
 }
 
 static bool is_no_gain(const struct when *w, const struct step *s, const struct readers *r)
@@ -265,7 +262,7 @@ static void repeat_cheap_steps(struct when *w, int value_count, struct leaves re
         }
         for (int j = 0; j < s->operand_count; j++)
             if (s->operands[j] >= 0) {
-                add_reader(&readers[s->operands[j]], (enum hoist)s->hoist, !s->tile);
+                add_reader(&readers[s->operands[j]], (enum hoist)s->hoist, !step_tile(s));
                 readers[s->operands[j]].overwritten |= takes_over(s);
             }
     }

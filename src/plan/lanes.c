@@ -24,7 +24,8 @@ struct lowering {
     struct planner *pl;
     const struct scalar_code *code;
     const enum dtype *args, *results;
-    bool native; /* machine code where possible */
+    bool native;  /* machine code where possible */
+    bool indexed; /* arguments are at offsets */
     int op_count;
     int *groups; /* by operation */
     bool *expandable;
@@ -179,7 +180,8 @@ static int read_value(struct lowering *z, struct jit_builder *b, const void *at,
         v->jit = v->by == NONE && v->tile >= z->out->arg_count + z->out->result_count
                      ? jit_constant(b, v->type, at)
                  : v->tile == NONE ? jit_constant(b, v->type, at)
-                                   : jit_load(b, v->tile, v->type, false);
+                 : z->indexed ? jit_load_indexed(b, v->tile, z->out->arg_count + v->tile, v->type)
+                              : jit_load(b, v->tile, v->type, false);
     return v->jit == JIT_NONE || v->type == t ? v->jit : jit_bitcast(b, t, v->jit);
 }
 
@@ -299,35 +301,66 @@ static int live_ops(struct planner *pl, const struct scalar_code *c, struct scal
     return count;
 }
 
-const struct kern_lane_code *plan_lane_code(struct planner *pl, const struct scalar_code *code,
-                                            const enum dtype *args, const enum dtype *results)
+/* False: the code is too large. */
+static bool start(struct lowering *z, struct planner *pl, const struct scalar_code *code,
+                  const enum dtype *args, const enum dtype *results)
 {
     struct arena *keep = &pl->p->arena, *scratch = &pl->scratch;
     const int results_count = code->result_count;
     if (code->op_count > MAX_OPS || code->arg_count + results_count > KERN_LANE_TILES / 2)
-        return NULL;
-    struct scalar_code live = *code;
-    live.ops = ARENA_ARRAY(scratch, struct scalar_op, code->op_count);
-    const int ops = live_ops(pl, code, live.ops);
+        return false;
+    struct scalar_code *live = ARENA_DUP(scratch, code, 1);
+    live->ops = ARENA_ARRAY(scratch, struct scalar_op, code->op_count);
+    const int ops = live_ops(pl, code, live->ops);
     const int values = code->arg_count + ops * (1 + KERN_MAX_ARGS) + results_count;
-    struct lowering z = {.pl = pl,
-                         .code = &live,
-                         .args = args,
-                         .results = results,
-                         .op_count = ops,
-                         .groups = ARENA_ARRAY(scratch, int, ops),
-                         .expandable = ARENA_ARRAY(scratch, bool, ops),
-                         .values = ARENA_ARRAY(scratch, struct lane_value, values),
-                         .constants = ARENA_ARRAY(keep, const void *, values),
-                         .out = ARENA_NEW(keep, struct kern_lane_code),
-                         .ops = ARENA_ARRAY(keep, struct kern_lane_op, ops + results_count)};
-    *z.out = (struct kern_lane_code){.arg_count = code->arg_count,
-                                     .result_count = results_count,
-                                     .constants = z.constants,
-                                     .ops = z.ops};
-    z.native = plan_code(pl) != NULL;
+    *z = (struct lowering){.pl = pl,
+                           .code = live,
+                           .args = args,
+                           .results = results,
+                           .native = plan_code(pl) != NULL,
+                           .op_count = ops,
+                           .groups = ARENA_ARRAY(scratch, int, ops),
+                           .expandable = ARENA_ARRAY(scratch, bool, ops),
+                           .values = ARENA_ARRAY(scratch, struct lane_value, values),
+                           .constants = ARENA_ARRAY(keep, const void *, values),
+                           .out = ARENA_NEW(keep, struct kern_lane_code),
+                           .ops = ARENA_ARRAY(keep, struct kern_lane_op, ops + results_count)};
+    *z->out = (struct kern_lane_code){.arg_count = code->arg_count,
+                                      .result_count = results_count,
+                                      .constants = z->constants,
+                                      .ops = z->ops};
+    return true;
+}
+
+const struct kern_lane_code *plan_lane_code(struct planner *pl, const struct scalar_code *code,
+                                            const enum dtype *args, const enum dtype *results)
+{
+    struct lowering z;
+    if (!start(&z, pl, code, args, results))
+        return NULL;
     if (z.native && lower(&z))
         return z.out;
     z.native = false;
     return lower(&z) ? z.out : NULL;
+}
+
+kern_native_fn *plan_indexed_code(struct planner *pl, const struct scalar_code *code,
+                                  const enum dtype *args, const enum dtype *results)
+{
+    struct lowering z;
+    struct jit_builder *b = jit_builder_new(&pl->scratch);
+    int values[KERN_LANE_TILES];
+    if (!start(&z, pl, code, args, results) || !z.native || !list_values(&z))
+        return NULL;
+    z.indexed = true;
+    group(&z);
+    for (int k = 0; k < z.op_count; k++)
+        if (!z.expandable[k] || !expand(&z, b, &z.code->ops[k]))
+            return NULL;
+    for (int k = 0; k < code->result_count; k++)
+        if ((values[k] = read_value(&z, b, code->results[k].at, results[k])) == JIT_NONE)
+            return NULL;
+    for (int k = 0; k < code->result_count; k++)
+        jit_store_indexed(b, k, code->arg_count + k, values[k]);
+    return jit_tile_function(b, pl->p->code);
 }

@@ -16,6 +16,7 @@ static int expand_inst(struct jit_builder *b, const struct tile_meaning *m, cons
     switch (i->opcode) {
     case OP_CONVERT:
     case OP_COPY: return jit_convert(b, m->to, args[0]);
+    case OP_BITCAST_CONVERT: return jit_bitcast(b, m->to, args[0]);
     case OP_COMPARE:
         return jit_compare(b, (enum jit_direction)inst_enum(i, A_DIRECTION, E_DIRECTION_EQ),
                            inst_compare_type(i) == E_TYPE_TOTALORDER, args[0], args[1]);

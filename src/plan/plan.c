@@ -151,17 +151,15 @@ static void survey(struct planner *pl)
 {
     const struct module *m = pl->p->module;
     struct elided next = {0};
-    for (int c = 0; c < m->computation_count; c++)
-        for (int k = 0; k < m->computations[c]->inst_count; k++) {
-            const struct inst *i = m->computations[c]->insts[k];
-            pl->has[i->opcode] = true;
-            pl->any_effect |= inst_has_effect(i);
-            pl->p->dynamic |= is_dynamic(i);
-            if (i->opcode == OP_CALL || i->opcode == OP_FUSION)
-                pl->call_sites[plan_called(i)->index]++;
-            else if (i->opcode == OP_CONSTANT)
-                elided_collect(pl, i->literal, &next);
-        }
+    for (struct inst *i = NULL; (i = module_next(m, i)) != NULL;) {
+        pl->has[i->opcode] = true;
+        pl->any_effect |= inst_has_effect(i);
+        pl->p->dynamic |= is_dynamic(i);
+        if (i->opcode == OP_CALL || i->opcode == OP_FUSION)
+            pl->call_sites[plan_called(i)->index]++;
+        else if (i->opcode == OP_CONSTANT)
+            elided_collect(pl, i->literal, &next);
+    }
 }
 
 struct program *plan_module(struct diags *ds, struct module *m, const struct plan_options *options)
@@ -173,9 +171,10 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     p->module = m;
     p->options = *options;
     p->kern = options->plain ? &kern_plain : &kern_fast;
-    p->reserve = reserve_new();
-    p->transforms.generation = arena.generation;
+    p->scalar_run = ARENA_NEW(&p->arena, struct scalar_run);
     struct planner pl = {.ds = ds, .p = p, .tiles = kern_tiles()};
+    struct budget folding = {0}; /* of constant folding */
+    p->scalar_run->budget = &folding;
     arena_init(&pl.scratch);
     pl.by_computation = ARENA_ARRAY(&pl.scratch, struct function *, m->computation_count);
     pl.traffic = ARENA_ARRAY(&pl.scratch, struct traffic_list *, m->computation_count);
@@ -199,6 +198,7 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
         program_free(p);
         return NULL;
     }
+    *p->scalar_run = (struct scalar_run){0};
     if (p->code)
         jit_memory_seal(p->code);
     p->code_ready = p->code != NULL;
@@ -221,12 +221,7 @@ void program_free(struct program *p)
         return;
     for (int k = 0; k < p->filled_count; k++)
         literal_free_data(p->filled[k]);
-    if (p->pool)
-        p->pool_free(p->pool);
     jit_memory_free(p->code);
-    kern_fft_plans_free(&p->transforms);
-    reserve_release(p->reserve);
-    arena_free(&p->scratch);
     struct arena arena = p->arena; /* the program itself lives in this arena */
     arena_free(&arena);
 }

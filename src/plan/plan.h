@@ -76,6 +76,36 @@ struct missed_hoist {
 
 struct termination;
 
+enum step_kind {
+    STEP_PLAIN,  /* run by the function of its family; no payload */
+    STEP_TILE,   /* elementwise, compare, convert */
+    STEP_FUSED,  /* a fused loop of several elementwise steps, of which `inst` was the last */
+    STEP_SCALAR, /* call, fusion, while, conditional as scalar code */
+    STEP_WHILE,
+    STEP_CUSTOM_CALL,
+    STEP_RNG /* rng, rng-get-and-update-state */
+};
+
+struct tile_step {
+    kern_tile_fn *run;
+    enum dtype type;   /* element type of its operands (of select: except the predicate) */
+    enum dtype result; /* element type of its result */
+};
+struct fused_step {
+    const struct kern_fused *loop;
+    const enum dtype *types; /* element types of its operands */
+    int count;               /* steps that it replaces; their instructions, in order */
+    const struct inst *const *members;
+    const struct inst *const *makers; /* by result: the instruction that makes it */
+};
+struct call_step {
+    int number;                   /* in the program, from 1 on; 0: it has none */
+    const struct onnx_loop *loop; /* of onnx.Loop, whose only callee is the body; else NULL */
+    /* user code that precedes the built-in targets (`foreign`), and that follows them
+     * (`fallback`) */
+    struct foreign_target foreign, fallback;
+};
+
 struct step {
     const struct inst *inst;
     uint8_t hoist;     /* enum hoist; unless HOIST_NOT, results that are read stay in their slots */
@@ -97,30 +127,37 @@ struct step {
     int callee_count;
     struct function **callees; /* computations on whole values; of while: body, condition */
     const struct body *bodies; /* computations applied to elements: to_apply; or select, scatter */
-    /* scalar code of the whole step, or NULL; its arrays are dense */
-    const struct scalar_code *scalar;
-    const struct termination *termination; /* of a while; NULL: termination unknown */
-    const struct onnx_loop *loop; /* of a custom call to onnx.Loop; its only callee is the body */
-    /* of a custom call: user code that precedes the built-in targets (`foreign`), and that
-     * follows them (`fallback`) */
-    struct foreign_target foreign, fallback;
-    /* persists between runs; of rng: draws so far, key; of rng-get-and-update-state: 128 bits, as
-     * in XLA */
-    uint64_t *rng_state;
-    kern_tile_fn *tile;     /* elementwise, compare, convert */
-    enum dtype tile_type;   /* element type of its operands (of select: except the predicate) */
-    enum dtype tile_result; /* element type of its result */
-    /* fused loop of several elementwise steps, of which `inst` was the last; or NULL */
-    const struct kern_fused *fused;
-    const enum dtype *fused_types; /* element types of its operands */
-    /* number of steps it replaces; their instructions, in order */
-    int fused_steps;
-    const struct inst *const *members;
-    const struct inst *const *makers; /* by result: the instruction that makes it */
+    enum step_kind kind;
+    union {
+        struct tile_step tile;
+        struct fused_step fused;
+        const struct scalar_code *scalar;      /* of the whole step; its arrays are dense */
+        const struct termination *termination; /* of a while; NULL: termination unknown */
+        struct call_step call;
+        int rng; /* number of its state in program.rng */
+    } as;
     /* by member, or of the only instruction; NULL in the entry computation and where no pass
      * optimizes */
     const struct missed_hoist *missed;
 };
+
+/* The payload of a step of this kind; NULL for other kinds. */
+static inline const struct tile_step *step_tile(const struct step *s)
+{
+    return s->kind == STEP_TILE ? &s->as.tile : NULL;
+}
+static inline const struct fused_step *step_fused(const struct step *s)
+{
+    return s->kind == STEP_FUSED ? &s->as.fused : NULL;
+}
+static inline const struct scalar_code *step_scalar(const struct step *s)
+{
+    return s->kind == STEP_SCALAR ? s->as.scalar : NULL;
+}
+static inline const struct call_step *step_call(const struct step *s)
+{
+    return s->kind == STEP_CUSTOM_CALL ? &s->as.call : NULL;
+}
 
 /* Whether a step of a traced function takes an element of a tuple. All such steps of one tuple
  * share one operand array, the tuple's leaves: N elements may have N such steps. */
@@ -128,8 +165,6 @@ static inline bool step_takes_element(const struct step *s)
 {
     return s->aliases && s->inst->opcode == OP_GET_TUPLE_ELEMENT;
 }
-
-struct scalar_peeled_loop;
 
 /* A planned computation. HLO has no recursion, so one frame per function is enough. */
 struct function {
@@ -146,8 +181,6 @@ struct function {
     /* the first hoisted_steps steps run once per run of the program; the first loop_steps steps,
      * those included, once per run of the loop */
     int hoisted_steps, loop_steps;
-    /* of a loop body: scalar code after the peeled iteration, or NULL */
-    const struct scalar_peeled_loop *peeled;
     int loop_cached_count;
     const int *loop_cached; /* slots of values kept for one run of the loop */
     int run_cached_count;
@@ -181,35 +214,27 @@ struct plan_stats {
     int kept;
     /* loop-invariant steps of loop bodies: run once per run of the loop */
     int invariant;
-    int peeled; /* loops that run as scalar code after their first, peeled iteration */
-};
-
-/* Callbacks at the beginning and end of every step of a run, nested steps included. (struct
- * trace_callbacks, eval.h, receives instructions and their values.) */
-struct step_callbacks {
-    void *context;
-    void (*begin)(void *context, const struct function *f, const struct step *s);
-    void (*end)(void *context, const struct function *f, const struct step *s);
-};
-
-struct memory_estimate; /* eval.h */
-struct trace_callbacks;
-struct pool;
-
-/* What the steps of the first run leave behind besides their kept results. */
-struct kept {
-    bool there;     /* the first run has finished */
-    uint64_t steps; /* budget that they consumed; charged to every run */
-    size_t peak;    /* peak of live bytes while they ran */
 };
 
 struct scalar_step;
-/* Position of the current run, read by other threads and signal handlers. */
-struct run_mark {
-    _Atomic(const struct step *) at; /* step of the entry computation; NULL: before the first */
-    _Atomic int64_t iteration;       /* iteration of that step, if it is a loop; -1: not counted */
+/* The run that scalar code belongs to: the code has its registers at fixed addresses, so the code
+ * of a program is executed by one run at a time. */
+struct scalar_run {
+    struct budget *budget; /* charged for every iteration */
+    void *run;             /* of the functions below; NULL, as they are: no run */
+    bool (*run_step)(void *run, const struct scalar_step *s); /* runs a step within scalar code */
+    /* reports an infinite loop within scalar code */
+    void (*report_infinite)(void *run, const struct termination *t);
 };
 
+/* The initial state of the steps that keep one between runs: of rng, draws so far and key; of
+ * rng-get-and-update-state, 128 bits, as in XLA. */
+struct rng_state {
+    uint64_t words[2];
+};
+
+/* A plan. A run changes nothing in it but the registers of scalar code and `scalar_run`; what else
+ * it changes is in struct run_state (eval.h). */
 struct program {
     struct arena arena;
     struct module *module;
@@ -221,32 +246,15 @@ struct program {
     struct function **functions;
     int constant_count;
     struct view *constants; /* dense; storage of the module or of `filled` */
+    int call_count;         /* custom calls */
     int filled_count;
     struct plan_stats stats;
     struct literal **filled; /* literals made for elided constants; owned */
-    struct budget budget;    /* of the current run */
-    /* the current run, and its function that runs a step of scalar code */
-    void *run;
-    bool (*run_step)(void *run, const struct scalar_step *s);
-    /* reports an infinite loop within scalar code */
-    void (*report_infinite)(void *run, const struct termination *t);
-    /* for runs; empty between them. Kept, since allocating it takes longer than a short run */
-    struct arena scratch;
-    struct reserve *reserve;          /* large storage, kept between runs; NULL: none */
-    struct jit_memory *code;          /* machine code of its loops; NULL: none */
-    bool code_ready;                  /* it may be called */
-    struct kern_fft_plans transforms; /* plans of Fourier transforms, kept between runs */
-    /* small storage, kept between runs; owned by eval, which frees it. NULL before the first run */
-    struct pool *pool;
-    void (*pool_free)(struct pool *pool);
-    const struct step_callbacks *step_callbacks; /* of its runs; or NULL */
-    const struct trace_callbacks
-        *trace_callbacks; /* of its runs, for programs planned with `traced`; or NULL */
-    /* eval's memory estimate of a run; NULL: not computed */
-    struct memory_estimate *memory_estimate;
-    struct kept kept; /* set by the first run, for later ones */
-    struct run_mark mark;
-    size_t peak; /* peak of live bytes in the last run */
+    int rng_count;           /* steps with a state that persists between runs */
+    struct rng_state *rng;   /* their initial states */
+    struct scalar_run *scalar_run;
+    struct jit_memory *code; /* machine code of its loops; NULL: none */
+    bool code_ready;         /* it may be called */
 };
 
 /* Plans the module `m`, which must outlive the program. Returns NULL with diagnostics: an elided
@@ -274,6 +282,8 @@ void plan_describe(struct buf *out, const struct step *s);
 /* By index of the function: whether its steps run in every iteration of a loop unless they are
  * hoisted: bodies, conditions, and what they call. */
 const bool *plan_find_in_loops(struct arena *a, const struct program *p);
+/* Appends the schedule of a fused loop; nothing for other steps. */
+void plan_describe_loop(struct buf *out, const struct step *s);
 /* Appends why a step, or members of a fused step, are not hoisted; nothing if there is nothing to
  * say. */
 void plan_describe_missed(struct buf *out, const struct step *s);
@@ -292,6 +302,7 @@ struct cost plan_cost(const struct step *s);
 struct body {
     const struct scalar_code *code;     /* NULL: call `function` for each element */
     const struct kern_lane_code *lanes; /* `code` for many elements at a time; or NULL */
+    kern_native_fn *indexed;            /* of a scatter, as in kern_body; or NULL */
     struct function *function;
     /* of accumulator and value; KERN_CALL when no kernel implements it */
     enum kern_combine combine;
@@ -419,6 +430,7 @@ struct scalar_slice { /* a window of `whole` at clamped indices, and its source 
     struct {
         const void *at;
         enum dtype type;
+        bool inside; /* known to need no clamping */
     } index[VIEW_MAX_RANK];
 };
 struct scalar_reduce {
@@ -494,18 +506,8 @@ struct scalar_code {
     int view_count;
     const struct scalar_large_view *views;
     jit_program_fn *native;        /* machine code; NULL: `ops` are interpreted */
-    struct budget *budget;         /* the program's; charged for every iteration */
+    struct scalar_run *run;        /* the program's */
     struct cycle_monitor *monitor; /* NULL: no loop needs cycle detection */
-};
-/* The remaining iterations of a loop whose first iteration is peeled, as scalar code: its arguments
- * are the state and the values kept from the peeled iteration, its results the state, except leaves
- * that are passed on unchanged. */
-struct scalar_peeled_loop {
-    const struct scalar_code *code;
-    const struct computation *condition;   /* of the loop */
-    const struct termination *termination; /* of the loop, or NULL */
-    int cached_count;
-    int *kept; /* value numbers; after planning, slots of the body's frame */
 };
 /* A kern_call_fn; the context is a struct scalar_code. Arrays are dense. False: out of memory, or a
  * limit was reached. */

@@ -52,6 +52,9 @@ struct planner {
     bool any_effect;                  /* an instruction of the module has a side effect */
     uint8_t *effects;                 /* enum known, by index: it has side effects */
     bool **used;                      /* by index, by instruction: see used.c */
+    int64_t **first_leaf;             /* by index, by instruction: number of its first leaf */
+    bool *needed;                     /* by number of the leaf; NULL: unknown */
+    const struct site **sites;        /* by index: what runs it */
     uint8_t *computes;                /* enum known, by index: it has no side effects */
     uint8_t *not_scalar;              /* by index: it cannot be scalar code */
     struct map constants;             /* small ones: type, shape and hash of the bytes -> number */
@@ -62,6 +65,7 @@ struct planner {
     struct map elided;                /* address of the literal -> struct elided */
     struct map terminations;          /* address of a while -> struct termination */
     int constant_capacity, filled_capacity;
+    size_t rng_capacity;
     int depth;
     struct known_call *calls; /* by index */
     int *call_sites;          /* by index: number of calls and fusions of it */
@@ -75,7 +79,7 @@ struct planner {
 };
 /* native.c: the operation of a tile kernel as lane instructions. Returns the value, or JIT_NONE. */
 int plan_expand(struct jit_builder *b, const struct tile_meaning *m, const int *args, int count);
-/* How many elements lane instructions can compute at once; 0: there are none for the operation.
+/* How many elements lane instructions can compute at once; 0: not available for the operation.
  * `constants`: by operand, its single element if that is known, else NULL; NULL: none is. */
 int plan_lanes(struct arena *scratch, const struct tile_meaning *m, const char *const *constants);
 enum dtype plan_operand_type(const struct tile_meaning *m, int operand);
@@ -165,7 +169,6 @@ struct build {
     size_t maker_capacity;
     int64_t total_leaves;
     size_t step_capacity;
-    struct scalar_peeled_loop *peeled; /* to be set in the function, or NULL */
 };
 
 /* The arena of the program. */
@@ -238,13 +241,19 @@ static inline bool plan_is_used(const struct planner *pl, const struct inst *i)
     return pl->used[i->parent->index][i->index];
 }
 
+/* Marks the values, by value number, that a step or a function has in this list. */
+void plan_mark_read(bool *read, const int *values, int count);
 void plan_drop_dead(struct planner *pl, struct function *f, int value_count, struct leaves results);
+/* In the body of a loop: results that nothing depends on become the parameters they replace. */
+void plan_drop_dead_state(struct planner *pl, const struct function *f, struct leaves results);
 
 /* ---- same.c ---- */
 
 /* Finds the results of an equal step. */
 bool same_find(struct build *b, const struct inst *i, struct leaves operands, struct leaves *out);
 void same_note(struct build *b, const struct inst *i, struct leaves operands, struct leaves made);
+/* The first computation that is equal to this one, perhaps itself. */
+const struct computation *plan_equal_computation(struct planner *pl, const struct computation *c);
 /* The number of an equal constant, or of a new one. */
 int same_constant(struct planner *pl, const struct literal *l);
 
@@ -312,6 +321,9 @@ void plan_find_keys(struct planner *pl, const struct scalar_code *lanes, struct 
  * `args`, `results`: the types of its arguments and results. */
 const struct kern_lane_code *plan_lane_code(struct planner *pl, const struct scalar_code *code,
                                             const enum dtype *args, const enum dtype *results);
+/* The code as machine code for elements at offsets, as in kern_body; NULL if it cannot be. */
+kern_native_fn *plan_indexed_code(struct planner *pl, const struct scalar_code *code,
+                                  const enum dtype *args, const enum dtype *results);
 
 /* ---- pick.c ---- */
 
@@ -346,15 +358,6 @@ struct elided {
 void elided_collect(struct planner *pl, const struct literal *l, struct elided *next);
 const struct literal *elided_fill(struct planner *pl, const struct inst *i,
                                   const struct literal *l);
-
-/* ---- scalar_peel.c ---- */
-
-/* Compiles the remaining steps of a loop body, those not hoisted, and the loop around them to
- * scalar code; NULL when that is not possible. `caller`: the loop; `results`: what the body
- * returns. */
-struct scalar_peeled_loop *scalar_peel_loop(struct planner *pl, const struct inst *caller,
-                                            const struct function *f, int value_count,
-                                            struct leaves results);
 
 /* ---- scalar.c ---- */
 

@@ -18,8 +18,13 @@ struct key {
     char bytes[KEY_SIZE];
 };
 
-/* The first computation that is equal to this one, perhaps itself. */
-static const struct computation *equal_computation(struct planner *pl, const struct computation *c);
+/* The bytes stay uninitialized. */
+static void start(struct key *k, struct planner *pl, bool fits)
+{
+    k->pl = pl;
+    k->size = 0;
+    k->fits = fits;
+}
 
 static struct str key_str(const struct key *k) { return (struct str){k->bytes, k->size}; }
 
@@ -53,7 +58,7 @@ static void add_window(struct key *k, struct window w)
 
 static void add_computation(struct key *k, const struct computation *c)
 {
-    c = equal_computation(k->pl, c);
+    c = plan_equal_computation(k->pl, c);
     add(k, &c, sizeof c);
 }
 
@@ -123,7 +128,8 @@ static void add_literal(struct key *k, const struct literal *l)
  * is not equal to any other. A bitcast depends on layouts, which are not part of the key. */
 static int number_inst(struct planner *pl, const struct inst *i)
 {
-    struct key k = {.pl = pl, .size = 0, .fits = i->opcode != OP_BITCAST};
+    struct key k;
+    start(&k, pl, i->opcode != OP_BITCAST);
     add_int(&k, i->opcode);
     add_shape(&k, i->shape);
     add_int(&k, i->operand_count);
@@ -161,7 +167,7 @@ static const struct computation *find_equal(struct planner *pl, const struct com
     return known ? known : c;
 }
 
-static const struct computation *equal_computation(struct planner *pl, const struct computation *c)
+const struct computation *plan_equal_computation(struct planner *pl, const struct computation *c)
 {
     const struct computation **known = &pl->equal[c->index];
     if (!*known && pl->depth < PLAN_MAX_DEPTH) {
@@ -178,10 +184,9 @@ static const struct computation *equal_computation(struct planner *pl, const str
 static bool find_key(struct planner *pl, const struct inst *i, struct leaves operands,
                      struct key *k)
 {
-    k->pl = pl;
-    k->size = 0;
-    k->fits = i->opcode != OP_BITCAST &&
-              (plan_is_pure(pl, i) || (op_is(i->opcode, OP_RUNS) && plan_runs_pure(pl, i)));
+    start(k, pl,
+          i->opcode != OP_BITCAST &&
+              (plan_is_pure(pl, i) || (op_is(i->opcode, OP_RUNS) && plan_runs_pure(pl, i))));
     if (!k->fits)
         return false;
     add_int(k, i->opcode);
@@ -226,7 +231,8 @@ int same_constant(struct planner *pl, const struct literal *l)
 {
     enum { MAX_BYTES = 64 << 10 };
     int64_t bytes;
-    struct key k = {.pl = pl, .size = 0, .fits = true};
+    struct key k;
+    start(&k, pl, true);
     if (!plan_optimises(pl) || !shape_bytes(l->shape, &bytes) || bytes > MAX_BYTES)
         return plan_add_constant(pl, l);
     const uint64_t hash = hash_bytes(l->data, (size_t)bytes);

@@ -132,6 +132,7 @@ static bool make_tile(struct maker *m, const struct inst *i, const struct leaves
     for (int k = 0; k < i->operand_count; k++)
         op->args[k] = m->regs[args[k]].at;
     scalar_done(m, reg, constant);
+    scalar_set_range(m, i, args, reg);
     return scalar_one_leaf(m, scalar_convert(m, reg, i->shape->dtype), out);
 }
 
@@ -328,7 +329,7 @@ static bool may_be_understood(struct planner *pl, const struct inst *i)
            plan_is_lapack(pl->p, i);
 }
 
-bool scalar_takes(const struct maker *m, const struct inst *i)
+static bool is_taken(const struct maker *m, const struct inst *i)
 {
     return all_fit(m, i->shape, scalar_may_be_large(i)) && may_be_understood(m->pl, i);
 }
@@ -341,7 +342,7 @@ static bool all_live_small(const struct maker *m, struct inst *const *order, int
         const struct inst *i = order[k];
         if (i->opcode == OP_PARAMETER && shape_is_tuple(i->shape))
             continue;
-        if (!scalar_takes(m, i))
+        if (!is_taken(m, i))
             return false;
     }
     return true;
@@ -437,7 +438,7 @@ struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, str
     if (!m->pl->p->options.plain)
         scalar_tidy(m, code);
     code->op_count = m->op_count;
-    code->budget = &m->pl->p->budget;
+    code->run = m->pl->p->scalar_run;
     code->monitor = scalar_monitor(m);
     code->ops = ARENA_DUP(&m->pl->p->arena, m->ops, m->op_count);
     code->view_count = m->view_count;

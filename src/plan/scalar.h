@@ -5,7 +5,6 @@
  *   scalar_control.c  loops and branches
  *   scalar_array.c    operations on small arrays
  *   scalar_large.c    large arrays in the state of a loop
- *   scalar_peel.c     loops after their peeled first iteration
  *   scalar_range.c    value ranges
  *   scalar_moves.c    removal of moves and dead operations
  *   scalar_native*.c  operations as machine code
@@ -98,8 +97,6 @@ bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out);
 struct leaves scalar_operands(struct maker *m, const struct inst *i, const struct leaves *env,
                               int first);
 
-/* A quick check before any operation is made. */
-bool scalar_takes(const struct maker *m, const struct inst *i);
 /* Makes the operations of an instruction, or of a computation; false when something in it is not
  * supported. */
 bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env,
@@ -116,14 +113,6 @@ bool scalar_while(struct maker *m, const struct inst *i, const struct leaves *en
                   struct leaves *out);
 bool scalar_conditional(struct maker *m, const struct inst *i, const struct leaves *env,
                         struct leaves *out);
-/* Makes the loop of a while whose state is in the registers `state`. `init`: registers of the
- * initial values, if known; `done`: number of peeled iterations; `body` makes the operations that
- * compute the next state. */
-typedef bool scalar_body_fn(struct maker *m, const void *context, struct leaves state,
-                            struct leaves *next);
-bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leaves init,
-                 struct leaves state, scalar_body_fn *body, const void *context);
-
 /* The cycle detection of the scalar code; NULL where no loop needs it. */
 struct cycle_monitor *scalar_monitor(struct maker *m);
 
@@ -177,6 +166,8 @@ void scalar_refresh(struct maker *m, struct leaves l);
 
 /* ---- scalar_range.c ---- */
 
+/* Whether the body of the loop passes on leaf k of `count` of its state unchanged. */
+bool scalar_is_invariant(const struct inst *loop, int count, int k);
 /* Sets the ranges of the counters of `loop`, valid within its body until scalar_forget_counters().
  * `init` may be empty. */
 void scalar_know_counter(struct maker *m, const struct inst *loop, struct leaves init,
@@ -185,6 +176,10 @@ void scalar_forget_counters(struct maker *m, struct leaves state);
 /* Finds the result of an operation on these registers, if ranges show that it is one of them, or a
  * constant. */
 bool scalar_known(struct maker *m, const struct inst *i, const int *args, struct leaves *out);
+/* Sets the range of a register, the result of an operation on these. */
+void scalar_set_range(struct maker *m, const struct inst *i, const int *args, int reg);
+/* Whether the value is an integer from 0 to `last`. */
+bool scalar_is_inside(const struct maker *m, int reg, int64_t last);
 
 /* ---- scalar_moves.c ---- */
 

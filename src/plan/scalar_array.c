@@ -249,8 +249,10 @@ static bool make_slice(struct maker *m, const struct inst *i, const struct leave
         c->whole = view_of(m, whole, s);
         c->piece = view_of(m, made, i->shape);
     }
+    for (int d = 0; d < s->rank; d++)
+        c->index[d].inside =
+            scalar_is_inside(m, operand(i, env, first + d), c->whole.dims[d] - c->piece.dims[d]);
     scalar_push(m, SCALAR_SLICE, made)->slice = c;
-    scalar_done(m, made, false);
     return scalar_one_leaf(m, made, out);
 }
 
@@ -549,8 +551,11 @@ static struct step *new_step(struct maker *m, const struct inst *i)
     struct step *s = ARENA_NEW(keep, struct step);
     s->inst = i;
     s->operand_count = i->operand_count;
-    if (i->opcode == OP_CUSTOM_CALL)
-        s->fallback = plan_foreign(m->pl->p, i, true);
+    if (i->opcode == OP_CUSTOM_CALL) {
+        s->kind = STEP_CUSTOM_CALL;
+        s->as.call = (struct call_step){.number = ++m->pl->p->call_count,
+                                        .fallback = plan_foreign(m->pl->p, i, true)};
+    }
     if (i->opcode == OP_SCAN || op_table[i->opcode].family == FAMILY_batchnorm)
         return NULL; /* it calls a function, or is several steps */
     if (!plan_leaf_shapes(m->pl, i, i->shape, &s->result_count, &s->shapes) ||

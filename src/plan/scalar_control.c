@@ -6,19 +6,44 @@
 
 #include <stdlib.h>
 
-/* Makes registers for values of the same types and sizes; NO_VALUE stays. */
+/* A register for a value of the same type and size; NO_VALUE stays. */
+static int register_like(struct maker *m, int reg)
+{
+    return reg == NO_VALUE            ? NO_VALUE
+           : m->regs[reg].large_array ? scalar_same_large(m, reg)
+                                      : scalar_new_reg(m, m->regs[reg].type, m->regs[reg].n);
+}
+
 static bool registers_like(struct maker *m, struct leaves l, struct leaves *out)
 {
+    bool ok = true;
     *out = (struct leaves){l.count, ARENA_ARRAY(&m->pl->scratch, int, l.count + 1)};
-    for (int k = 0; k < l.count; k++) {
-        if (l.at[k] == NO_VALUE)
-            out->at[k] = NO_VALUE;
-        else if ((out->at[k] = m->regs[l.at[k]].large_array
-                                   ? scalar_same_large(m, l.at[k])
-                                   : scalar_new_reg(m, m->regs[l.at[k]].type, m->regs[l.at[k]].n)) <
-                 0)
-            return false;
+    for (int k = 0; k < l.count && ok; k++) {
+        out->at[k] = register_like(m, l.at[k]);
+        ok = out->at[k] == NO_VALUE || out->at[k] >= 0;
     }
+    return ok;
+}
+
+/* Registers for the state of a loop. Parts that no iteration changes stay where they are. */
+static bool state_registers(struct maker *m, const struct inst *loop, struct leaves init,
+                            struct leaves *out)
+{
+    struct leaves changed = {init.count, ARENA_DUP(&m->pl->scratch, init.at, init.count)};
+    bool *same = ARENA_ARRAY(&m->pl->scratch, bool, init.count);
+    for (int k = 0; k < init.count; k++) {
+        same[k] = init.at[k] != NO_VALUE && !m->regs[init.at[k]].large_array &&
+                  scalar_is_invariant(loop, init.count, k);
+        if (same[k])
+            changed.at[k] = NO_VALUE;
+    }
+    if (!registers_like(m, changed, out))
+        return false;
+    for (int k = 0; k < init.count; k++)
+        if (same[k]) {
+            const struct reg r = m->regs[init.at[k]];
+            out->at[k] = scalar_alias_reg(m, init.at[k], r.at, r.type, r.n);
+        }
     return true;
 }
 
@@ -170,13 +195,15 @@ static void push_infinite(struct maker *m, const struct termination *t)
         scalar_push_jump(m, SCALAR_INFINITE)->termination = t;
 }
 
-bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leaves init,
-                 struct leaves state, scalar_body_fn *body, const void *context)
+/* Makes the loop of a while whose state is in the registers `state`; `init`: those of the initial
+ * values. */
+static bool make_loop(struct maker *m, const struct inst *loop, struct leaves init,
+                      struct leaves state)
 {
     struct leaves go, next;
     const struct termination *t = plan_termination(m->pl, loop);
     uint64_t *trips = m->pl->p->options.limits.trip ? ARENA_NEW(&m->pl->p->arena, uint64_t) : NULL;
-    push_trip(m, trips, done);
+    push_trip(m, trips, 0);
     int top = m->op_count, inner = m->cycle_count;
     if (!scalar_computation(m, inst_computation(loop, A_CONDITION), state, &go))
         return false;
@@ -185,7 +212,7 @@ bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leav
     push_infinite(m, t);
     push_trip(m, trips, -1);
     scalar_know_counter(m, loop, init, state);
-    const bool made = body(m, context, state, &next);
+    const bool made = scalar_computation(m, inst_computation(loop, A_BODY), state, &next);
     scalar_forget_counters(m, state);
     if (!made || !make_like(m, &next, state) || !scalar_same_arrays(m, next, state) ||
         !move_state(m, state, next))
@@ -199,19 +226,14 @@ bool scalar_loop(struct maker *m, const struct inst *loop, int done, struct leav
     return true;
 }
 
-static bool make_body(struct maker *m, const void *body, struct leaves state, struct leaves *next)
-{
-    return scalar_computation(m, body, state, next);
-}
-
 bool scalar_while(struct maker *m, const struct inst *i, const struct leaves *env,
                   struct leaves *out)
 {
     struct leaves init = scalar_operands(m, i, env, 0);
-    if (!registers_like(m, init, out) || !scalar_arrays_differ(m, *out))
+    if (!state_registers(m, i, init, out) || !scalar_arrays_differ(m, *out))
         return false;
     move_all(m, *out, init);
-    return scalar_loop(m, i, 0, init, *out, make_body, inst_computation(i, A_BODY));
+    return make_loop(m, i, init, *out);
 }
 
 static bool make_branch(struct maker *m, const struct inst *i, const struct computation *c,

@@ -18,6 +18,7 @@ struct live_range { /* A register that is storage of its own, and its live range
     int writes, reads;             /* number of operations that write and that read it */
     int first, made, last_read;    /* first and last operation that writes it, last that reads it */
     bool outside;                  /* holds an argument or a result */
+    bool needed;                   /* read by an operation that is kept */
     int *touching, touching_count; /* operations that read or write it, in order */
 };
 
@@ -409,28 +410,36 @@ static void look_for_reader(void *context, const void **at, bool write)
 {
     struct search *s = context;
     const struct live_range *h = live_range_of(s->t, *at);
-    s->found |= write && (!h || h->outside || h->reads > 0);
+    s->found |= write && (!h || h->outside || h->needed);
 }
 
-static void read_no_more(void *context, const void **at, bool write)
+static void note_needed(void *context, const void **at, bool write)
 {
     struct live_range *h = live_range_of(context, *at);
     if (h && !write)
-        h->reads--;
+        h->needed = true;
 }
 
+/* Keeps what has an effect, and what is read by operations that are kept: not the state of a loop
+ * that only its own next value depends on. */
 static void drop_unread(struct cleanup_pass *t)
 {
-    for (int k = t->op_count - 1; k >= 0; k--) {
-        struct search s = {t, NULL, false};
-        if (t->gone[k] || t->ops[k].kind >= SCALAR_JUMP)
-            continue;
-        scalar_visit(&t->ops[k], look_for_reader, &s);
-        if (s.found)
-            continue;
-        scalar_visit(&t->ops[k], read_no_more, t);
-        t->gone[k] = true;
+    bool *kept = ARENA_ARRAY(t->scratch, bool, t->op_count);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int k = t->op_count - 1; k >= 0; k--) {
+            struct search s = {t, NULL, t->ops[k].kind >= SCALAR_JUMP};
+            if (t->gone[k] || kept[k])
+                continue;
+            scalar_visit(&t->ops[k], look_for_reader, &s);
+            kept[k] = s.found;
+            changed |= s.found;
+            if (s.found)
+                scalar_visit(&t->ops[k], note_needed, t);
+        }
     }
+    for (int k = 0; k < t->op_count; k++)
+        t->gone[k] |= !kept[k];
 }
 
 /* ---- removing gaps ---- */

@@ -176,8 +176,9 @@ static bool find_place(struct translation *t, const struct scalar_slice *s, stru
                           : scalar_read_element(t, s->index[d].at, s->index[d].type);
         if (v == JIT_NONE)
             return false;
-        indices[at->count++] =
-            (struct jit_index){v, s->whole.dims[d] - s->piece.dims[d], s->whole.strides[d]};
+        indices[at->count++] = (struct jit_index){
+            v, s->index[d].inside ? JIT_INSIDE : s->whole.dims[d] - s->piece.dims[d],
+            s->whole.strides[d]};
     }
     return true;
 }

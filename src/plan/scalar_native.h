@@ -37,7 +37,7 @@ bool scalar_write_element(struct translation *t, void *at, enum dtype type, int 
 /* ---- scalar_native_group.c: elementwise operations on arrays ---- */
 
 /* Translates the operations from number `first` on that have equal counts as one loop; the number
- * of operations, 0 if there are none, -1 if a type has no lanes. */
+ * of operations, 0 without any, -1 if a type has no lanes. */
 int scalar_translate_group(struct translation *t, int first);
 
 /* ---- scalar_native_array.c: reductions and products of small arrays ---- */

@@ -219,7 +219,7 @@ static bool fold_by_body(const struct fold *f, const int64_t *index, int lanes)
     return ok;
 }
 
-/* Lanes are adjacent results whose operands are adjacent; 1: there are none. */
+/* Lanes are adjacent results whose operands are adjacent; 1: not adjacent. */
 static int lanes_of_results(const struct fold *f, int lanes)
 {
     const int last = f->kept[0].rank - 1;

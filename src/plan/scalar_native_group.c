@@ -92,7 +92,7 @@ static int type_lanes(struct arena *scratch, enum dtype t)
     return plan_lanes(scratch, &convert, NULL);
 }
 
-/* The operation as a member, of *n elements; the number of lanes that it allows, 0: it is none. */
+/* The operation as a member, of *n elements; returns the number of lanes that it allows, or 0. */
 static int as_member(const struct translation *t, const struct scalar_op *op, struct member *m,
                      int64_t *n)
 {

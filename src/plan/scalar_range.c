@@ -1,7 +1,7 @@
 /*
  * scalar_range.c: value ranges for the scalar code compiler.
  *
- * In the body of a loop that counts from one constant to another, the counter lies between the two.
+ * In the body of a loop that counts from one constant to another, all its counters lie in ranges.
  * So the test for a negative index, which clients make before each access, is folded, and clamping
  * the index needs no operation.
  */
@@ -50,15 +50,29 @@ static bool bound_of(const struct maker *m, const struct inst *loop, struct leav
             first_value(m, loop, init, k, v));
 }
 
+/* The value that `i` is within the computation that `*call`, if not NULL, calls. */
+static const struct inst *called_value(const struct inst *i, const struct inst **call)
+{
+    const struct inst *c = i->opcode == OP_GET_TUPLE_ELEMENT ? i->operands[0] : i;
+    const struct inst *root = c->opcode == OP_CALL ? plan_called(c)->root : NULL;
+    *call = root && (c == i || root->opcode == OP_TUPLE) ? c : NULL;
+    return !*call ? i : c == i ? root : root->operands[inst_int(i, A_INDEX, 0)];
+}
+
 /* The constant that an iteration adds to part k; 0: none. */
 static int64_t step_of(const struct inst *next, int k)
 {
     int64_t step = 0;
-    if (next->opcode != OP_ADD)
+    const struct inst *call, *v = called_value(next, &call);
+    if (v->opcode != OP_ADD)
         return 0;
-    for (int j = 0; j < 2; j++)
-        if (part_of_parameter(next->operands[j]) == k && constant_of(next->operands[1 - j], &step))
+    for (int j = 0; j < 2; j++) {
+        const struct inst *x = v->operands[j];
+        if (call)
+            x = x->opcode == OP_PARAMETER ? call->operands[x->number] : call;
+        if (part_of_parameter(x) == k && constant_of(v->operands[1 - j], &step))
             return step;
+    }
     return 0;
 }
 
@@ -71,29 +85,69 @@ static bool is_flat(const struct inst *tuple)
     return flat;
 }
 
-void scalar_know_counter(struct maker *m, const struct inst *loop, struct leaves init,
-                         struct leaves state)
+bool scalar_is_invariant(const struct inst *loop, int count, int k)
+{
+    const struct inst *next = inst_computation(loop, A_BODY)->root;
+    return is_flat(next) && next->operand_count == count &&
+           part_of_parameter(next->operands[k]) == k;
+}
+
+static bool is_counter(const struct maker *m, int reg)
+{
+    return reg >= 0 && is_counted(m->regs[reg].type) && m->regs[reg].n == 1;
+}
+
+/* The number of iterations, if the condition compares a counter with a constant; or 0. */
+static int64_t trips_of(const struct maker *m, const struct inst *loop, struct leaves init,
+                        struct leaves state)
 {
     const struct inst *next = inst_computation(loop, A_BODY)->root,
                       *test = inst_computation(loop, A_CONDITION)->root;
-    struct scalar_range range;
-    int64_t bound;
-    if (m->pl->p->options.plain || !is_flat(next) || next->operand_count != state.count ||
-        test->opcode != OP_COMPARE ||
+    int64_t first, bound, distance;
+    if (test->opcode != OP_COMPARE ||
         inst_enum(test, A_DIRECTION, E_DIRECTION_EQ) != E_DIRECTION_LT)
-        return;
+        return 0;
     const int k = part_of_parameter(test->operands[0]);
-    if (k < 0 || state.at[k] < 0 || !is_counted(m->regs[state.at[k]].type) ||
-        m->regs[state.at[k]].n != 1)
-        return;
+    if (k < 0 || !is_counter(m, state.at[k]))
+        return 0;
     const int64_t step = step_of(next->operands[k], k),
                   max = m->regs[state.at[k]].type == DT_S32 ? INT32_MAX : INT64_MAX;
-    if (step <= 0 || !first_value(m, loop, init, k, &range.min) ||
-        !bound_of(m, loop, init, test->operands[1], &bound) || bound <= range.min ||
-        bound - 1 > max - step)
+    if (step <= 0 || !first_value(m, loop, init, k, &first) || first == INT64_MIN ||
+        !bound_of(m, loop, init, test->operands[1], &bound) || bound <= first ||
+        bound - 1 > max - step || !add_i64(bound, -first, &distance))
+        return 0;
+    return (distance - 1) / step + 1;
+}
+
+/* The range of part k of the state in the body: a value that never changes, or a sum of the same
+ * constants. */
+static bool range_of_part(const struct maker *m, const struct inst *loop, struct leaves init, int k,
+                          int64_t trips, enum dtype t, struct scalar_range *out)
+{
+    const struct inst *next = inst_computation(loop, A_BODY)->root->operands[k];
+    const int64_t step = step_of(next, k), max = t == DT_S32 ? INT32_MAX : INT64_MAX;
+    if (init.at && init.at[k] >= 0 && part_of_parameter(next) == k && m->regs[init.at[k]].range) {
+        *out = *m->regs[init.at[k]].range;
+        return true;
+    }
+    return trips > 0 && step > 0 && first_value(m, loop, init, k, &out->min) &&
+           mul_i64(step, trips - 1, &out->max) && add_i64(out->min, out->max, &out->max) &&
+           out->max <= max;
+}
+
+void scalar_know_counter(struct maker *m, const struct inst *loop, struct leaves init,
+                         struct leaves state)
+{
+    const struct inst *next = inst_computation(loop, A_BODY)->root;
+    if (m->pl->p->options.plain || !is_flat(next) || next->operand_count != state.count)
         return;
-    range.max = bound - 1;
-    m->regs[state.at[k]].range = ARENA_DUP(&m->pl->scratch, &range, 1);
+    const int64_t trips = trips_of(m, loop, init, state);
+    for (int k = 0; k < state.count; k++) {
+        struct scalar_range range;
+        if (is_counter(m, state.at[k]) &&
+            range_of_part(m, loop, init, k, trips, m->regs[state.at[k]].type, &range))
+            m->regs[state.at[k]].range = ARENA_DUP(&m->pl->scratch, &range, 1);
+    }
 }
 
 void scalar_forget_counters(struct maker *m, struct leaves state)
@@ -173,4 +227,26 @@ bool scalar_known(struct maker *m, const struct inst *i, const int *args, struct
     if (greatest ? a.min >= b.max : a.max <= b.min)
         return scalar_one_leaf(m, args[0], out);
     return (greatest ? b.min >= a.max : b.max <= a.min) && scalar_one_leaf(m, args[1], out);
+}
+
+void scalar_set_range(struct maker *m, const struct inst *i, const int *args, int reg)
+{
+    struct scalar_range a, b, sum;
+    const bool subtracts = i->opcode == OP_SUBTRACT;
+    if ((i->opcode != OP_ADD && !subtracts) || m->lanes > 1 || m->pl->p->options.plain ||
+        !range_of(m, args[0], &a) || !range_of(m, args[1], &b) || b.min == INT64_MIN)
+        return;
+    const bool narrow = m->regs[reg].type == DT_S32;
+    if (subtracts)
+        b = (struct scalar_range){-b.max, -b.min};
+    if (add_i64(a.min, b.min, &sum.min) && add_i64(a.max, b.max, &sum.max) &&
+        (!narrow || (sum.min >= INT32_MIN && sum.max <= INT32_MAX)))
+        m->regs[reg].range = ARENA_DUP(&m->pl->scratch, &sum, 1);
+}
+
+bool scalar_is_inside(const struct maker *m, int reg, int64_t last)
+{
+    struct scalar_range range;
+    return !m->pl->p->options.plain && range_of(m, reg, &range) && range.min >= 0 &&
+           range.max <= last;
 }

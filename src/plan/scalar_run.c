@@ -81,22 +81,17 @@ static int32_t branch(const struct scalar_op *op)
     return op->targets[i < 0 || i >= op->count ? op->count - 1 : i];
 }
 
-static bool run_step(const struct program *p, const struct scalar_step *s)
-{
-    return p->run_step(p->run, s);
-}
-
 static bool count_trip(const struct scalar_code *c, const struct scalar_op *op)
 {
     *op->trips = op->count < 0 ? *op->trips + 1 : (uint64_t)op->count;
     if (*op->trips > c->program->options.limits.trip)
-        c->budget->hit = LIMIT_TRIP;
-    return c->budget->hit != LIMIT_TRIP;
+        c->run->budget->hit = LIMIT_TRIP;
+    return c->run->budget->hit != LIMIT_TRIP;
 }
 
 static bool report_infinite(const struct scalar_code *c, const struct termination *t)
 {
-    c->program->report_infinite(c->program->run, t);
+    c->run->report_infinite(c->run->run, t);
     return false;
 }
 
@@ -104,9 +99,9 @@ bool scalar_look(const void *code, const void *jump)
 {
     const struct scalar_code *c = code;
     struct cycle *loop = ((const struct scalar_op *)jump)->cycle;
-    if (!budget_refill(c->budget))
+    if (!budget_refill(c->run->budget))
         return false;
-    if (!c->monitor || !cycle_poll(c->monitor, c->budget, loop))
+    if (!c->monitor || !cycle_poll(c->monitor, c->run->budget, loop))
         return true;
     return report_infinite(c, loop->termination);
 }
@@ -118,7 +113,7 @@ bool scalar_run_other(const void *code, const void *operation)
     switch (op->kind) {
     case SCALAR_TRIP: return count_trip(c, op);
     case SCALAR_INFINITE: return report_infinite(c, op->termination);
-    case SCALAR_STEP: return run_step(c->program, op->step);
+    case SCALAR_STEP: return c->run->run_step(c->run->run, op->step);
     default: return scalar_run_one(c->kern, op);
     }
 }
@@ -126,13 +121,14 @@ bool scalar_run_other(const void *code, const void *operation)
 static bool run(const struct scalar_code *c)
 {
     const struct scalar_op *ops = c->ops;
+    struct budget *budget = c->run->budget;
     for (int32_t at = 0;;) {
         const struct scalar_op *op = &ops[at++];
         switch (op->kind) {
         case SCALAR_APPLY: op->fn(op->out, op->args, op->count); break;
         case SCALAR_MOVE: move(op->out, op->args[0], (uint32_t)op->count); break;
         case SCALAR_JUMP:
-            if (--c->budget->slice < 0 && !scalar_look(c, op))
+            if (--budget->slice < 0 && !scalar_look(c, op))
                 return false;
             at = op->count;
             break;
@@ -162,7 +158,7 @@ bool scalar_call(void *code, const void *const *args, void *const *results)
     if (c->monitor)
         cycle_monitor_begin(c->monitor);
     const bool native = c->native && c->program->code_ready;
-    if (!(native ? c->native(c, &c->budget->slice) : run(c)))
+    if (!(native ? c->native(c, &c->run->budget->slice) : run(c)))
         return false;
     for (int k = 0; k < c->result_count; k++)
         if (c->results[k].at && !c->results[k].large)

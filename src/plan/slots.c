@@ -55,8 +55,6 @@ static void find_kept(struct build *b, struct slots *s, struct leaves results)
     for (int j = 0; j < results.count; j++)
         if (results.at[j] >= 0 && hoist[results.at[j]] != HOIST_NOT)
             s->last_use[results.at[j]] = LIVE_FOREVER;
-    for (int k = 0; b->peeled && k < b->peeled->cached_count; k++)
-        s->last_use[b->peeled->kept[k]] = LIVE_FOREVER;
 }
 
 static void find_last_uses(struct build *b, struct slots *s, struct leaves results)
@@ -238,7 +236,4 @@ void plan_assign_slots(struct build *b, struct leaves results)
     b->f->run_cached = ARENA_DUP(build_arena(b), s.run_cached, b->f->run_cached_count);
     if (b->f->is_body && plan_optimises(b->pl))
         find_passing(b);
-    for (int k = 0; b->peeled && k < b->peeled->cached_count; k++)
-        b->peeled->kept[k] = s.slot[b->peeled->kept[k]];
-    b->f->peeled = b->peeled;
 }

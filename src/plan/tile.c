@@ -72,10 +72,19 @@ kern_tile_fn *plan_tile_of(const struct planner *pl, const struct inst *i, enum 
     case OP_COMPARE: return tile_compare(pl, i, type);
     case OP_CONVERT:
     case OP_COPY: return pl->tiles->convert(i->shape->dtype, type);
+    case OP_BITCAST_CONVERT: return pl->tiles->convert(type, type);
     default:
         return (pl->p->options.plain ? pl->tiles->elementwise
                                      : pl->tiles->vector)(op_spelling(i->opcode), type);
     }
+}
+
+/* Whether a bitcast is a copy of words. */
+static bool keeps_words(const struct inst *i)
+{
+    const enum dtype from = i->operands[0]->shape->dtype, to = i->shape->dtype;
+    return dtype_bits(from) == dtype_bits(to) && dtype_bits(to) >= 32 && !dtype_is_complex(from) &&
+           !dtype_is_complex(to);
 }
 
 kern_tile_fn *plan_tile(const struct planner *pl, const struct inst *i, enum dtype *type,
@@ -91,6 +100,9 @@ kern_tile_fn *plan_tile(const struct planner *pl, const struct inst *i, enum dty
         *type = common_type(i, 0);
         *result = DT_PRED;
         break;
+    case OP_BITCAST_CONVERT:
+        if (!keeps_words(i))
+            return NULL; /* fallthrough */
     case OP_CONVERT:
     case OP_COPY:
         *type = i->operands[0]->shape->dtype;

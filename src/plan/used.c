@@ -208,7 +208,9 @@ void plan_find_used(struct planner *pl)
     }
     if (!known)
         return;
-    w.needed = ARENA_ARRAY(&pl->scratch, bool, total);
+    pl->first_leaf = w.first;
+    pl->sites = w.sites;
+    pl->needed = w.needed = ARENA_ARRAY(&pl->scratch, bool, total);
     w.reached = ARENA_ARRAY(&pl->scratch, bool, m->computation_count);
     reach(&w, m->entry);
     need_all(&w, m->entry->root);
@@ -221,6 +223,38 @@ void plan_find_used(struct planner *pl)
     }
 }
 
+/* A loop that nothing depends on may run nevertheless: nothing is known of its condition. */
+static bool is_needed(const struct planner *pl, const struct computation *c, int leaf)
+{
+    for (const struct site *s = pl->sites[c->index]; s; s = s->next)
+        if (!plan_is_used(pl, s->inst))
+            return true;
+    return pl->needed[pl->first_leaf[c->index][c->root->index] + leaf];
+}
+
+/* Whether a loop with an equal body, which may share the function, needs the leaf. */
+static bool is_needed_by_equal(struct planner *pl, const struct computation *c, int leaf)
+{
+    const struct module *m = pl->p->module;
+    const struct computation *first = plan_equal_computation(pl, c);
+    for (int k = 0; k < m->computation_count; k++) {
+        const struct computation *x = m->computations[k];
+        if (x->inst_count == c->inst_count && plan_equal_computation(pl, x) == first &&
+            is_needed(pl, x, leaf))
+            return true;
+    }
+    return false;
+}
+
+void plan_drop_dead_state(struct planner *pl, const struct function *f, struct leaves results)
+{
+    const struct computation *c = f->computation;
+    for (int k = 0; k < results.count && pl->needed; k++)
+        if (results.at[k] != f->params[k] && results.at[k] != NO_VALUE &&
+            f->params[k] != NO_VALUE && !is_needed(pl, c, k) && !is_needed_by_equal(pl, c, k))
+            results.at[k] = f->params[k];
+}
+
 /* ---- dead steps of a function ----
  *
  * Dead instructions never become steps; the steps dropped here are left over from inlining and
@@ -230,6 +264,13 @@ void plan_find_used(struct planner *pl)
 static bool must_run(struct planner *pl, const struct step *s)
 {
     return (s->inst->opcode == OP_CUSTOM_CALL && !s->unused) || plan_has_effect(pl, s->inst);
+}
+
+void plan_mark_read(bool *read, const int *values, int count)
+{
+    for (int k = 0; k < count; k++)
+        if (values[k] >= 0)
+            read[values[k]] = true;
 }
 
 static bool is_read(const struct step *s, const bool *read)
@@ -244,18 +285,14 @@ void plan_drop_dead(struct planner *pl, struct function *f, int value_count, str
 {
     bool *read = ARENA_ARRAY(&pl->scratch, bool, value_count);
     int kept = f->step_count;
-    for (int j = 0; j < results.count; j++)
-        if (results.at[j] >= 0)
-            read[results.at[j]] = true;
+    plan_mark_read(read, results.at, results.count);
     for (int k = f->step_count - 1; k >= 0; k--) {
         const struct step *s = &f->steps[k];
         if (!is_read(s, read) && !must_run(pl, s)) {
             pl->p->stats.dropped++;
             continue;
         }
-        for (int j = 0; j < s->operand_count; j++)
-            if (s->operands[j] >= 0)
-                read[s->operands[j]] = true;
+        plan_mark_read(read, s->operands, s->operand_count);
         if (--kept != k)
             f->steps[kept] = *s;
     }

@@ -10,84 +10,6 @@ typedef struct reader reader;
 
 /* ---- attributes that are a field ---- */
 
-enum field_kind { INT, INT32, BOOL, INTS, TEXT, DATA };
-
-/* An attribute that is a field of the instruction. `always`: it is written even if it is zero or
- * empty, which may be its value. */
-static const struct plain {
-    uint8_t id, kind;
-    bool always;
-    const char *field;
-    size_t offset, count_offset;
-} plain[] = {
-#define PLAIN(id, kind, always, field)                                                             \
-    {                                                                                              \
-        A_##id, kind, always, #field, offsetof(inst_proto, field), 0                               \
-    }
-#define LIST(id, always, field)                                                                    \
-    {                                                                                              \
-        A_##id, INTS, always, #field, offsetof(inst_proto, field), offsetof(inst_proto, n_##field) \
-    }
-    PLAIN(ASYNC_EXECUTION_THREAD, TEXT, false, async_execution_thread),
-    PLAIN(CONSTRAIN_LAYOUT, BOOL, false, constrain_layout),
-    PLAIN(CUSTOM_CALL_HAS_SIDE_EFFECT, BOOL, false, custom_call_has_side_effect),
-    PLAIN(CUSTOM_CALL_TARGET, TEXT, true, custom_call_target),
-    PLAIN(DELTA, INT, true, delta),
-    LIST(DYNAMIC_SLICE_SIZES, true, dynamic_slice_sizes),
-    PLAIN(EXPONENT_BITS, INT32, true, exponent_bits),
-    PLAIN(FEATURE_INDEX, INT, true, feature_index),
-    LIST(FFT_LENGTH, true, fft_length),
-    PLAIN(HAS_DYNAMIC_ROOT, BOOL, false, has_dynamic_root),
-    PLAIN(INDEX, INT, true, tuple_index),
-    PLAIN(INDICES_ARE_SORTED, BOOL, false, indices_are_sorted),
-    PLAIN(INFEED_CONFIG, DATA, false, infeed_config),
-    PLAIN(IS_COMPOSITE, BOOL, false, is_composite),
-    PLAIN(IS_HOST_TRANSFER, BOOL, false, is_host_transfer),
-    PLAIN(IS_REVERSE, BOOL, false, is_reverse),
-    PLAIN(IS_STABLE, BOOL, false, is_stable),
-    PLAIN(K, INT, true, k),
-    PLAIN(LARGEST, BOOL, true, largest),
-    PLAIN(MANTISSA_BITS, INT32, true, mantissa_bits),
-    PLAIN(NUM_CARRIES, INT, true, num_carries),
-    PLAIN(OUTFEED_CONFIG, DATA, false, outfeed_config),
-    LIST(SLICE_SIZES, true, gather_slice_sizes),
-    PLAIN(UNIQUE_INDICES, BOOL, false, unique_indices),
-    PLAIN(USE_GLOBAL_DEVICE_IDS, BOOL, false, use_global_device_ids),
-#undef PLAIN
-#undef LIST
-};
-
-#define MEMBER(T, i, offset) (*(const T *)(const void *)((const char *)(i) + (offset)))
-
-static bool plain_is_set(const struct plain *p, const inst_proto *i)
-{
-    switch ((enum field_kind)p->kind) {
-    case INT: return MEMBER(int64_t, i, p->offset) != 0;
-    case INT32: return MEMBER(int32_t, i, p->offset) != 0;
-    case BOOL: return MEMBER(protobuf_c_boolean, i, p->offset);
-    case INTS: return MEMBER(size_t, i, p->count_offset) > 0;
-    case TEXT: return *MEMBER(char *, i, p->offset) != '\0';
-    case DATA: return MEMBER(ProtobufCBinaryData, i, p->offset).len > 0;
-    }
-    return false;
-}
-
-static void put_plain(struct buf *out, const struct plain *p, const inst_proto *i)
-{
-    switch ((enum field_kind)p->kind) {
-    case INT: buf_int(out, MEMBER(int64_t, i, p->offset)); break;
-    case INT32: buf_int(out, MEMBER(int32_t, i, p->offset)); break;
-    case BOOL: buf_puts(out, MEMBER(protobuf_c_boolean, i, p->offset) ? "true" : "false"); break;
-    case INTS:
-        proto_put_ints(out, MEMBER(size_t, i, p->count_offset), MEMBER(int64_t *, i, p->offset));
-        break;
-    case TEXT: proto_put_quoted(out, str_of(MEMBER(char *, i, p->offset))); break;
-    case DATA:
-        proto_put_quoted(out, str_of_bytes(MEMBER(ProtobufCBinaryData, i, p->offset)));
-        break;
-    }
-}
-
 /* Begins `, name=`, which belongs to a field. */
 static size_t begin(reader *r, enum attr_id id, const char *field)
 {
@@ -96,107 +18,77 @@ static size_t begin(reader *r, enum attr_id id, const char *field)
     return node;
 }
 
-static bool put_field(reader *r, const struct plain *p, const inst_proto *i)
+static bool field_is_set(const struct proto_field *f, const void *owner)
 {
-    if (!p->always && !plain_is_set(p, i))
+    switch ((enum field_kind)f->kind) {
+    case FIELD_INT: return MEMBER(int64_t, owner, f->offset) != 0;
+    case FIELD_INT32: return MEMBER(int32_t, owner, f->offset) != 0;
+    case FIELD_BOOL: return MEMBER(protobuf_c_boolean, owner, f->offset);
+    case FIELD_INTS: return MEMBER(size_t, owner, f->count_offset) > 0;
+    case FIELD_ENUM: return MEMBER(int, owner, f->offset) != 0;
+    case FIELD_TEXT:
+    case FIELD_WORD: return *MEMBER(char *, owner, f->offset) != '\0';
+    case FIELD_BYTES: return MEMBER(ProtobufCBinaryData, owner, f->offset).len > 0;
+    }
+    return false;
+}
+
+static bool put_enum(reader *r, const struct proto_field *f, int value)
+{
+    const bool lower = proto_words_are_lower(f);
+    return proto_put_enum(r->out, f->values, value, strlen(f->prefix), lower) ||
+           proto_error(r, NULL, -1, "unknown value %d", value);
+}
+
+/* A keyword that the message has as a string. */
+static bool put_word(reader *r, enum attr_id id, const char *word)
+{
+    if (enum_find(id, str_of(word)) < 0)
+        return proto_error(r, NULL, -1, "unknown value '%s'", word);
+    buf_puts(r->out, word);
+    return true;
+}
+
+static bool put_field_value(reader *r, const struct proto_field *f, const void *owner)
+{
+    struct buf *out = r->out;
+    switch ((enum field_kind)f->kind) {
+    case FIELD_INT: buf_int(out, MEMBER(int64_t, owner, f->offset)); break;
+    case FIELD_INT32: buf_int(out, MEMBER(int32_t, owner, f->offset)); break;
+    case FIELD_BOOL:
+        buf_puts(out, MEMBER(protobuf_c_boolean, owner, f->offset) ? "true" : "false");
+        break;
+    case FIELD_INTS:
+        proto_put_ints(out, MEMBER(size_t, owner, f->count_offset),
+                       MEMBER(int64_t *, owner, f->offset));
+        break;
+    case FIELD_TEXT: text_print_quoted(out, str_of(MEMBER(char *, owner, f->offset))); break;
+    case FIELD_BYTES:
+        text_print_quoted(out, str_of_bytes(MEMBER(ProtobufCBinaryData, owner, f->offset)));
+        break;
+    case FIELD_ENUM: return put_enum(r, f, MEMBER(int, owner, f->offset));
+    case FIELD_WORD: return put_word(r, (enum attr_id)f->id, MEMBER(char *, owner, f->offset));
+    }
+    return true;
+}
+
+static bool put_field(reader *r, const struct proto_field *f, const inst_proto *i)
+{
+    const char *name = f->part == PART_INSTRUCTION ? f->name : proto_parts[f->part].name;
+    const void *owner = proto_field_owner(i, f);
+    if (!owner)
+        return !proto_parts[f->part].required ||
+               proto_error(r, name, -1, "dimension numbers are missing");
+    if (!f->always && !field_is_set(f, owner))
         return true;
-    const size_t node = begin(r, (enum attr_id)p->id, p->field);
-    put_plain(r->out, p, i);
+    const size_t node = begin(r, (enum attr_id)f->id, name);
+    if (!put_field_value(r, f, owner))
+        return false;
     proto_leave(r, node);
     return true;
 }
 
 /* ---- dimension numbers ---- */
-
-static const Xla__DotDimensionNumbers *dot_of(const inst_proto *i)
-{
-    const Xla__RaggedDotDimensionNumbers *ragged = i->ragged_dot_dimension_numbers;
-    return ragged ? ragged->dot_dimension_numbers : i->dot_dimension_numbers;
-}
-
-static bool put_list(reader *r, enum attr_id id, const char *field, bool always, size_t count,
-                     const int64_t *at)
-{
-    if (count == 0 && !always)
-        return true;
-    const size_t node = begin(r, id, field);
-    proto_put_ints(r->out, count, at);
-    proto_leave(r, node);
-    return true;
-}
-
-static bool put_dot_list(reader *r, enum attr_id id, const inst_proto *i)
-{
-    static const char field[] = "dot_dimension_numbers";
-    const Xla__DotDimensionNumbers *d = dot_of(i);
-    const Xla__RaggedDotDimensionNumbers *ragged = i->ragged_dot_dimension_numbers;
-    if (!d)
-        return proto_error(r, field, -1, "dimension numbers are missing");
-#define DOT(id, always, list)                                                                      \
-    case A_##id:                                                                                   \
-        return put_list(r, A_##id, field, always, d->n_##list, d->list)
-#define RAGGED(id, list)                                                                           \
-    case A_##id:                                                                                   \
-        return !ragged || put_list(r, A_##id, "ragged_dot_dimension_numbers", false,               \
-                                   ragged->n_##list, ragged->list)
-    switch (id) {
-        DOT(LHS_BATCH_DIMS, false, lhs_batch_dimensions);
-        DOT(RHS_BATCH_DIMS, false, rhs_batch_dimensions);
-        DOT(LHS_CONTRACTING_DIMS, true, lhs_contracting_dimensions);
-        DOT(RHS_CONTRACTING_DIMS, true, rhs_contracting_dimensions);
-        RAGGED(LHS_RAGGED_DIMS, lhs_ragged_dimensions);
-        RAGGED(RHS_GROUP_DIMS, rhs_group_dimensions);
-    default: return true;
-    }
-#undef DOT
-#undef RAGGED
-}
-
-#define NUMBER(id, field, value)                                                                   \
-    case A_##id: {                                                                                 \
-        const size_t node = begin(r, A_##id, field);                                               \
-        buf_int(r->out, value);                                                                    \
-        proto_leave(r, node);                                                                      \
-        return true;                                                                               \
-    }
-#define NUMBERS(id, field, always, list)                                                           \
-    case A_##id: return put_list(r, A_##id, field, always, d->n_##list, d->list)
-
-static bool put_gather_list(reader *r, enum attr_id id, const inst_proto *i)
-{
-    static const char field[] = "gather_dimension_numbers";
-    const Xla__GatherDimensionNumbers *d = i->gather_dimension_numbers;
-    if (!d)
-        return proto_error(r, field, -1, "dimension numbers are missing");
-    switch (id) {
-        NUMBERS(OFFSET_DIMS, field, true, offset_dims);
-        NUMBERS(COLLAPSED_SLICE_DIMS, field, true, collapsed_slice_dims);
-        NUMBERS(START_INDEX_MAP, field, true, start_index_map);
-        NUMBERS(OPERAND_BATCHING_DIMS, field, false, operand_batching_dims);
-        NUMBERS(START_INDICES_BATCHING_DIMS, field, false, start_indices_batching_dims);
-        NUMBER(INDEX_VECTOR_DIM, field, d->index_vector_dim)
-    default: return true;
-    }
-}
-
-static bool put_scatter_list(reader *r, enum attr_id id, const inst_proto *i)
-{
-    static const char field[] = "scatter_dimension_numbers";
-    const Xla__ScatterDimensionNumbers *d = i->scatter_dimension_numbers;
-    if (!d)
-        return proto_error(r, field, -1, "dimension numbers are missing");
-    switch (id) {
-        NUMBERS(UPDATE_WINDOW_DIMS, field, true, update_window_dims);
-        NUMBERS(INSERTED_WINDOW_DIMS, field, true, inserted_window_dims);
-        NUMBERS(SCATTER_DIMS_TO_OPERAND_DIMS, field, true, scatter_dims_to_operand_dims);
-        NUMBERS(INPUT_BATCHING_DIMS, field, false, input_batching_dims);
-        NUMBERS(SCATTER_INDICES_BATCHING_DIMS, field, false, scatter_indices_batching_dims);
-        NUMBER(INDEX_VECTOR_DIM, field, d->index_vector_dim)
-    default: return true;
-    }
-}
-#undef NUMBER
-#undef NUMBERS
 
 /* Writes a letter at the position of a dimension; false if it is out of range or taken. */
 static bool set_label(struct str labels, int64_t at, char letter)
@@ -319,8 +211,12 @@ static bool put_slices(reader *r, const inst_proto *i)
 
 static bool put_dimensions(reader *r, const inst_proto *i, uint8_t use)
 {
-    return put_list(r, A_DIMENSIONS, "dimensions", use & (USE_REQUIRED | USE_ALWAYS),
-                    i->n_dimensions, i->dimensions);
+    if (i->n_dimensions == 0 && !(use & (USE_REQUIRED | USE_ALWAYS)))
+        return true;
+    const size_t node = begin(r, A_DIMENSIONS, "dimensions");
+    proto_put_ints(r->out, i->n_dimensions, i->dimensions);
+    proto_leave(r, node);
+    return true;
 }
 
 /* A single dimension. */
@@ -332,54 +228,6 @@ static bool put_dimension(reader *r, enum attr_id id, const inst_proto *i, bool 
         return proto_error(r, "dimensions", -1, "%zu dimensions, expected 1", i->n_dimensions);
     const size_t node = begin(r, id, "dimensions");
     buf_int(r->out, i->dimensions[0]);
-    proto_leave(r, node);
-    return true;
-}
-
-/* ---- enumerations ---- */
-
-static bool put_value(reader *r, enum attr_id id, const char *field,
-                      const ProtobufCEnumDescriptor *d, int value, size_t skip, bool lower)
-{
-    const size_t node = begin(r, id, field);
-    if (!proto_put_enum(r->out, d, value, skip, lower))
-        return proto_error(r, NULL, -1, "unknown value %d", value);
-    proto_leave(r, node);
-    return true;
-}
-
-static bool put_enumeration(reader *r, enum attr_id id, const inst_proto *i)
-{
-#define VALUE(field, type, skip, lower)                                                            \
-    put_value(r, id, #field, &xla__##type##__descriptor, (int)i->field, skip, lower)
-    switch (id) {
-    case A_ALGORITHM_RNG: return VALUE(rng_algorithm, random_algorithm, 0, true);
-    case A_API_VERSION:
-        return !i->custom_call_api_version ||
-               VALUE(custom_call_api_version, custom_call_api_version, 0, false);
-    case A_CONVOLUTION_KIND:
-        return !i->conv_kind ||
-               VALUE(conv_kind, convolution_kind, sizeof "CONVOLUTION_KIND_" - 1, true);
-    case A_DISTRIBUTION: return VALUE(distribution, random_distribution, 0, true);
-    case A_FFT_TYPE: return VALUE(fft_type, fft_type, 0, false);
-    case A_PADDING_TYPE: return !i->padding_type || VALUE(padding_type, padding_type, 0, false);
-    case A_SCHEDULE:
-        return !i->custom_call_schedule ||
-               VALUE(custom_call_schedule, custom_call_schedule, 0, false);
-    default: return true;
-    }
-#undef VALUE
-}
-
-/* A keyword that the message has as a string. */
-static bool put_keyword(reader *r, enum attr_id id, const char *field, const char *word)
-{
-    if (!*word)
-        return true;
-    const size_t node = begin(r, id, field);
-    if (enum_find(id, str_of(word)) < 0)
-        return proto_error(r, NULL, -1, "unknown value '%s'", word);
-    buf_puts(r->out, word);
     proto_leave(r, node);
     return true;
 }
@@ -402,33 +250,6 @@ static bool put_precision(reader *r, const inst_proto *i)
     }
     buf_putc(r->out, '}');
     proto_leave(r, node);
-    return true;
-}
-
-static bool put_algorithm(reader *r, const inst_proto *i)
-{
-    return !i->precision_config || !i->precision_config->algorithm ||
-           put_value(r, A_ALGORITHM, "precision_config",
-                     &xla__precision_config__algorithm__descriptor,
-                     (int)i->precision_config->algorithm, sizeof "ALG_" - 1, true);
-}
-
-static bool put_solve_option(reader *r, enum attr_id id, const inst_proto *i)
-{
-    static const char field[] = "triangular_solve_options";
-    const Xla__TriangularSolveOptions *o = i->triangular_solve_options;
-    const bool lower = o ? o->lower : i->cholesky_options && i->cholesky_options->lower;
-    const bool flag = id == A_LOWER       ? lower
-                      : id == A_LEFT_SIDE ? o && o->left_side
-                                          : o && o->unit_diagonal;
-    if (id == A_TRANSPOSE_A)
-        return !o || put_value(r, id, field, &xla__triangular_solve_options__transpose__descriptor,
-                               (int)o->transpose_a, 0, false);
-    if (flag) {
-        const size_t node = begin(r, id, o ? field : "cholesky_options");
-        buf_puts(r->out, "true");
-        proto_leave(r, node);
-    }
     return true;
 }
 
@@ -575,7 +396,7 @@ static bool put_prefetch(reader *r, const inst_proto *i)
 static bool put_epsilon(reader *r, const inst_proto *i)
 {
     const size_t node = begin(r, A_EPSILON, "epsilon");
-    proto_put_double(r->out, (double)i->epsilon);
+    buf_g(r->out, (double)i->epsilon, 17);
     proto_leave(r, node);
     return true;
 }
@@ -668,7 +489,7 @@ static void put_sparsity_side(struct buf *out, const char *key,
 
 static bool put_sparsity(reader *r, const inst_proto *i)
 {
-    if (!i->sparsity_config)
+    if (!i->sparsity_config || (!i->sparsity_config->lhs && !i->sparsity_config->rhs))
         return true;
     const size_t node = begin(r, A_SPARSITY_CONFIG, "sparsity_config");
     buf_putc(r->out, '{');
@@ -702,9 +523,9 @@ static bool put_accuracy(reader *r, const inst_proto *i)
         buf_puts(r->out, "{mode=highest}");
     } else {
         buf_puts(r->out, "{tolerance={atol=");
-        proto_put_double(r->out, a->tolerance->atol);
+        buf_g(r->out, a->tolerance->atol, 17);
         buf_puts(r->out, ",rtol=");
-        proto_put_double(r->out, a->tolerance->rtol);
+        buf_g(r->out, a->tolerance->rtol, 17);
         buf_printf(r->out, ",ulps=%" PRId64 "}}", a->tolerance->ulps);
     }
     proto_leave(r, node);
@@ -759,7 +580,7 @@ static void put_statistics(reader *r, const inst_proto *i)
     buf_printf(r->out, "{visualizing_index=%" PRId64, s->stat_index_to_visualize);
     for (size_t k = 0; k < s->n_statistics; k++) {
         buf_printf(r->out, ",%s=", s->statistics[k]->stat_name);
-        proto_put_double(r->out, s->statistics[k]->stat_val);
+        buf_g(r->out, s->statistics[k]->stat_val, 17);
     }
     buf_putc(r->out, '}');
     proto_leave(r, node);
@@ -795,37 +616,27 @@ static void put_text_attributes(reader *r, const inst_proto *i)
     if (config.len) {
         node = begin(r, A_BACKEND_CONFIG,
                      i->backend_config_payload ? "backend_config_payload" : "backend_config");
-        proto_put_quoted(r->out, config);
+        text_print_quoted(r->out, config);
         proto_leave(r, node);
     }
 }
 
 /* ---- dispatch ---- */
 
-static const struct plain *find_plain(enum attr_id id)
-{
-    for (size_t k = 0; k < COUNT_OF(plain); k++)
-        if (plain[k].id == id)
-            return &plain[k];
-    return NULL;
-}
-
 static bool put_attribute(reader *r, enum opcode op, const inst_proto *i, const struct op_attr *a,
                           uint32_t at)
 {
     const enum attr_id id = (enum attr_id)a->id;
-    const struct plain *field = find_plain(id);
+    const struct proto_field *field = proto_find_field(op, id);
     if (field)
         return put_field(r, field, i);
     switch (id) {
-    case A_ALGORITHM: return put_algorithm(r, i);
     case A_BATCH_GROUP_COUNT:
         return put_positive(r, id, "batch_group_count", i->batch_group_count, 2);
     case A_CHANNEL_ID: return put_channel(r, i);
     case A_CROSS_PROGRAM_PREFETCH_INDEX: return put_prefetch(r, i);
     case A_DIM_LABELS: return put_dim_labels(r, i);
     case A_DIMENSIONS: return put_dimensions(r, i, a->use);
-    case A_DIRECTION: return put_keyword(r, id, "comparison_direction", i->comparison_direction);
     case A_DOMAIN: return put_domain(r, i);
     case A_EPSILON: return put_epsilon(r, i);
     case A_FEATURE_GROUP_COUNT:
@@ -833,11 +644,6 @@ static bool put_attribute(reader *r, enum opcode op, const inst_proto *i, const 
     case A_INFERRED_DIMENSION: return put_dimension(r, id, i, false);
     case A_IOTA_DIMENSION: return put_dimension(r, id, i, true);
     case A_IS_ASSOCIATIVE: return put_associative(r, i);
-    case A_KIND: return put_keyword(r, id, "fusion_kind", i->fusion_kind);
-    case A_LEFT_SIDE:
-    case A_LOWER:
-    case A_TRANSPOSE_A:
-    case A_UNIT_DIAGONAL: return put_solve_option(r, id, i);
     case A_LITERAL: return put_call_literal(r, i, at);
     case A_OPERAND_LAYOUT_CONSTRAINTS: return put_constraints(r, i);
     case A_OPERAND_PRECISION: return put_precision(r, i);
@@ -850,17 +656,9 @@ static bool put_attribute(reader *r, enum opcode op, const inst_proto *i, const 
     case A_SLICE_SIZES_LIST: return put_slice_sizes(r, i);
     case A_SOURCE_TARGET_PAIRS: return put_pairs(r, i);
     case A_SPARSITY_CONFIG: return put_sparsity(r, i);
-    case A_TYPE: return put_keyword(r, id, "comparison_type", i->comparison_type);
     case A_WINDOW: return put_window(r, i);
-    default: break;
+    default: return put_called(r, id, i);
     }
-    if (attr_table[id].kind == KIND_COMPUTATION || attr_table[id].kind == KIND_COMPUTATION_LIST)
-        return put_called(r, id, i);
-    if (attr_table[id].kind == KIND_ENUM)
-        return put_enumeration(r, id, i);
-    if (op == OP_GATHER)
-        return put_gather_list(r, id, i);
-    return op == OP_SCATTER ? put_scatter_list(r, id, i) : put_dot_list(r, id, i);
 }
 
 bool proto_put_attributes(reader *r, enum opcode op, const inst_proto *i, uint32_t at)

@@ -35,14 +35,8 @@ static int entry_cmp(const void *pa, const void *pb)
 
 size_t proto_find_inst(const struct computation_info *c, int64_t id)
 {
-    size_t low = 0, high = c->proto->n_instructions;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (c->by_id[middle].id < local(id))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    BISECT(low, c->proto->n_instructions, middle, c->by_id[middle].id < local(id));
     const bool found = low < c->proto->n_instructions && c->by_id[low].id == local(id);
     return found ? c->by_id[low].index : SIZE_MAX;
 }
@@ -378,7 +372,7 @@ bool proto_put_computation(struct reader *r, const struct computation_info *c)
     buf_putc(r->out, '}');
     if (*c->proto->execution_thread && strcmp(c->proto->execution_thread, "main") != 0) {
         buf_puts(r->out, ", execution_thread=");
-        proto_put_quoted(r->out, str_of(c->proto->execution_thread));
+        text_print_quoted(r->out, str_of(c->proto->execution_thread));
     }
     buf_puts(r->out, "\n\n");
     proto_leave(r, node);

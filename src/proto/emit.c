@@ -25,39 +25,10 @@ void proto_put_ints(struct buf *out, size_t count, const int64_t *at)
     buf_putc(out, '}');
 }
 
-void proto_put_quoted(struct buf *out, struct str s)
-{
-    static const char special[] = "\n\r\t\"'\\", letters[] = "nrt\"'\\";
-    buf_putc(out, '"');
-    for (size_t k = 0; k < s.len; k++) {
-        const char c = s.ptr[k];
-        const char *hit = c ? strchr(special, c) : NULL;
-        if (hit) {
-            buf_putc(out, '\\');
-            buf_putc(out, letters[hit - special]);
-        } else if (c >= ' ' && c <= '~') {
-            buf_putc(out, c);
-        } else {
-            buf_printf(out, "\\%03o", (unsigned)(unsigned char)c);
-        }
-    }
-    buf_putc(out, '"');
-}
-
 void proto_put_name(struct buf *out, struct str name)
 {
     buf_putc(out, '%');
     buf_str(out, name);
-}
-
-void proto_put_double(struct buf *out, double v)
-{
-    if (isnan(v))
-        buf_puts(out, "nan");
-    else if (isinf(v))
-        buf_puts(out, v < 0 ? "-inf" : "inf");
-    else
-        buf_g(out, v, 17);
 }
 
 bool proto_put_enum(struct buf *out, const ProtobufCEnumDescriptor *d, int value, size_t skip,
@@ -136,18 +107,6 @@ static const struct layout *layout_of(struct reader *r, const Xla__LayoutProto *
     return out;
 }
 
-/* A permutation of 0 ... rank-1 */
-static bool is_permutation(struct arena *a, size_t rank, const int64_t *at)
-{
-    bool *seen = ARENA_ARRAY(a, bool, rank);
-    for (size_t k = 0; k < rank; k++) {
-        if (at[k] < 0 || (uint64_t)at[k] >= rank || seen[at[k]])
-            return false;
-        seen[at[k]] = true;
-    }
-    return true;
-}
-
 static const struct shape *array_of(struct reader *r, const Xla__ShapeProto *s, enum dtype t,
                                     const char *field, int64_t index)
 {
@@ -164,7 +123,7 @@ static const struct shape *array_of(struct reader *r, const Xla__ShapeProto *s, 
         return proto_error(r, field, index, "minor_to_major has %zu entries, expected %zu",
                            l->n_minor_to_major, rank),
                NULL;
-    if (l && !is_permutation(a, rank, l->minor_to_major))
+    if (l && !ints_are_permutation((int)rank, l->minor_to_major))
         return proto_error(r, field, index, "minor_to_major is not a permutation"), NULL;
     bool *dynamic = ARENA_ARRAY(a, bool, rank);
     for (size_t d = 0; d < rank; d++) {
@@ -241,7 +200,7 @@ static void put_field(struct buf *out, const char *name, const char *value)
     if (!*value)
         return;
     buf_printf(out, "%s=", name);
-    proto_put_quoted(out, str_of(value));
+    text_print_quoted(out, str_of(value));
     buf_putc(out, ' ');
 }
 
@@ -273,7 +232,7 @@ void proto_put_metadata(struct reader *r, const Xla__OpMetadata *m)
     put_number(out, "stack_frame_id", m->stack_frame_id);
     if (m->metadata_payload) {
         buf_puts(out, "metadata_payload=");
-        proto_put_quoted(out, proto_payload(r, m->metadata_payload));
+        text_print_quoted(out, proto_payload(r, m->metadata_payload));
     }
     if (out->data[out->size - 1] == ' ')
         out->size--;
@@ -287,7 +246,7 @@ void proto_put_frontend(struct buf *out, const Xla__FrontendAttributes *f)
         buf_puts(out, k ? "," : "");
         buf_puts(out, f->map[k]->key);
         buf_putc(out, '=');
-        proto_put_quoted(out, str_of(f->map[k]->value));
+        text_print_quoted(out, str_of(f->map[k]->value));
     }
     buf_putc(out, '}');
 }
@@ -298,7 +257,7 @@ void proto_put_origin_leaf(struct buf *out, const Xla__OriginalArrayProto *o)
 {
     buf_putc(out, '{');
     if (o && *o->instruction_name) {
-        proto_put_quoted(out, str_of(o->instruction_name));
+        text_print_quoted(out, str_of(o->instruction_name));
         if (o->n_shape_index) {
             buf_putc(out, ' ');
             proto_put_ints(out, o->n_shape_index, o->shape_index);

@@ -66,7 +66,7 @@ struct survey {
 static void note_field(struct survey *y, const struct field *f)
 {
     const bool bytes = f->type == BYTES;
-    if (f->number <= 4 && (!bytes || (f->number <= 2 && !is_utf8(f->value))))
+    if (y->module_types && f->number <= 4 && (!bytes || (f->number <= 2 && !is_utf8(f->value))))
         y->module_types = false;
     if ((f->number == 5 || f->number == 6) && f->type != VARINT)
         y->module_types = false;
@@ -112,12 +112,15 @@ static bool is_literal(const struct survey *y)
            look_at(y->first).well_formed;
 }
 
-static bool is_container(struct str s)
+struct str proto_container_message(struct str s)
 {
     uint64_t n;
-    if (!take_varint(&s, &n) || n == 0 || n > s.len)
-        return false;
-    const struct survey y = look_at((struct str){s.ptr, n});
+    return take_varint(&s, &n) && n <= s.len ? (struct str){s.ptr, n} : (struct str){s.ptr, 0};
+}
+
+static bool is_container(struct str s)
+{
+    const struct survey y = look_at(proto_container_message(s));
     return holds_module(&y);
 }
 
@@ -184,21 +187,10 @@ enum proto_kind proto_kind_of_text(struct str text)
         return has_line(text, "partitions") ? PROTO_UNOPTIMIZED : PROTO_HLO;
     if (str_is(word, "hlo"))
         return PROTO_SNAPSHOT;
+    if (str_is(word, "shape"))
+        return PROTO_LITERAL;
     if (str_is(word, "computations") ||
         ((str_is(word, "name") || str_is(word, "entry_computation_name")) && next == ':'))
         return PROTO_MODULE;
     return PROTO_NONE;
-}
-
-const char *proto_kind_name(enum proto_kind kind)
-{
-    switch (kind) {
-    case PROTO_MODULE: return "HloModuleProto";
-    case PROTO_HLO: return "HloProto";
-    case PROTO_SNAPSHOT: return "HloSnapshot";
-    case PROTO_UNOPTIMIZED:
-    case PROTO_CONTAINER: return "HloUnoptimizedSnapshot";
-    case PROTO_LITERAL: return "LiteralProto";
-    default: return "protocol buffer";
-    }
 }

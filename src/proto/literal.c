@@ -1,6 +1,6 @@
 /*
- * literal.c: values of constants. Elements are in the order of the layout, the first dimension of
- * minor_to_major fastest; storage is row-major.
+ * literal.c: values of constants, arguments and results. Elements are in the order of the layout,
+ * the first dimension of minor_to_major fastest; storage is row-major.
  */
 #include "proto/proto_priv.h"
 
@@ -11,11 +11,7 @@
 
 /* ---- fields ---- */
 
-enum coding { VARINTS, FIXED, RAW };
-static const struct data_field {
-    uint8_t dtype, number, coding;
-    const char *name;
-} data_fields[] = {
+static const struct proto_data_field data_fields[] = {
     {DT_PRED, 2, VARINTS, "preds"},
     {DT_U8, 3, RAW, "u8s"},
     {DT_S32, 4, VARINTS, "s32s"},
@@ -50,7 +46,7 @@ static const struct data_field {
     {DT_F6E2M3FN, 36, RAW, "f6e2m3fns"},
 };
 
-static const struct data_field *field_of(enum dtype t)
+const struct proto_data_field *proto_data_field_of(enum dtype t)
 {
     for (size_t k = 0; k < COUNT_OF(data_fields); k++)
         if (data_fields[k].dtype == t)
@@ -60,49 +56,41 @@ static const struct data_field *field_of(enum dtype t)
 
 /* ---- storing elements in order ---- */
 
-/* Elements in the order of the layout are stored at increasing positions of it. */
-struct filler {
-    char *data;
-    size_t width;
-    int64_t done, count;
-    bool dense; /* the layout is row-major: the order is that of storage */
-    int rank;
-    const int64_t *order; /* dimensions, minor to major */
-    int64_t dims[VIEW_MAX_RANK], strides[VIEW_MAX_RANK], index[VIEW_MAX_RANK];
-    int64_t offset; /* of the next element, in bytes */
-};
-
-static void filler_init(struct filler *f, const struct literal *l, int64_t count)
+void proto_filler_init(struct filler *f, const struct literal *l, const struct shape *s,
+                       int64_t count)
 {
-    const struct shape *s = l->shape;
     *f = (struct filler){.data = l->data,
                          .width = dtype_bytes(s->dtype),
                          .count = count,
-                         .dense = s->rank < 2 || layout_is_descending(s->layout),
+                         .dense = shape_equal(l->shape, s, IGNORE_LAYOUT | IGNORE_DYNAMIC) &&
+                                  (s->rank < 2 || layout_is_descending(s->layout)),
                          .rank = s->rank,
-                         .order = s->layout->minor_to_major};
+                         .order = s->layout ? s->layout->minor_to_major : NULL};
     int64_t stride = (int64_t)f->width;
     for (int d = s->rank - 1; d >= 0 && !f->dense; d--) {
         f->dims[d] = s->dims[d];
+        f->sizes[d] = l->shape->dims[d];
+        f->outside += f->sizes[d] == 0;
         f->strides[d] = stride;
-        stride *= s->dims[d];
+        stride *= f->sizes[d];
     }
 }
 
 static void fill_next_position(struct filler *f)
 {
     for (int k = 0; k < f->rank; k++) {
-        const int64_t d = f->order[k];
+        const int64_t d = f->order[k], next = ++f->index[d];
         f->offset += f->strides[d];
-        if (++f->index[d] < f->dims[d])
+        f->outside += next == f->sizes[d];
+        if (next < f->dims[d])
             return;
-        f->offset -= f->dims[d] * f->strides[d];
+        f->outside -= f->sizes[d] > 0;
+        f->offset -= next * f->strides[d];
         f->index[d] = 0;
     }
 }
 
-/* Appends elements; false if there are too many. */
-static bool fill(struct filler *f, const void *elements, size_t count)
+bool proto_fill(struct filler *f, const void *elements, size_t count)
 {
     if ((uint64_t)(f->count - f->done) < count) {
         f->done = f->count + 1;
@@ -112,7 +100,8 @@ static bool fill(struct filler *f, const void *elements, size_t count)
     if (f->dense && count > 0)
         memcpy(f->data + (size_t)f->done * f->width, from, count * f->width);
     for (size_t k = 0; !f->dense && k < count; k++) {
-        memcpy(f->data + f->offset, from + k * f->width, f->width);
+        if (f->outside == 0)
+            memcpy(f->data + f->offset, from + k * f->width, f->width);
         fill_next_position(f);
     }
     f->done += (int64_t)count;
@@ -121,9 +110,12 @@ static bool fill(struct filler *f, const void *elements, size_t count)
 
 /* ---- decoding ---- */
 
-/* Sign- or zero-extends elements narrower than a byte. */
-static void extend(enum dtype t, char *data, int64_t count)
+void proto_extend(const struct literal *l)
 {
+    const enum dtype t = l->shape->dtype;
+    char *data = l->data;
+    int64_t count = 0;
+    shape_elements(l->shape, &count);
     const unsigned bits = dtype_bits(t), mask = (1u << bits) - 1, sign = 1u << (bits - 1);
     for (int64_t k = 0; k < count; k++) {
         unsigned v = (unsigned char)data[k] & mask;
@@ -133,11 +125,30 @@ static void extend(enum dtype t, char *data, int64_t count)
     }
 }
 
-static bool fill_varint(struct filler *f, enum dtype t, uint64_t v)
+static void store_varint(char *to, enum dtype t, size_t width, uint64_t v)
 {
-    const uint8_t flag = v != 0;
     const uint32_t low = (uint32_t)v;
-    return fill(f, t == DT_PRED ? (const void *)&flag : f->width == 4 ? (const void *)&low : &v, 1);
+    if (t == DT_PRED)
+        *to = v != 0;
+    else if (width == 4)
+        memcpy(to, &low, sizeof low);
+    else
+        memcpy(to, &v, sizeof v);
+}
+
+/* Numbers in row-major order, without tags. */
+static bool fill_row_major(struct filler *f, enum dtype t, struct wire_cursor at)
+{
+    char *to = f->data + (size_t)f->done * f->width;
+    for (; at.at < at.end && f->done < f->count; f->done++, to += f->width) {
+        uint64_t v = (unsigned char)*at.at;
+        if (v < 128)
+            at.at++;
+        else if (!wire_varint(&at, &v))
+            return false;
+        store_varint(to, t, f->width, v);
+    }
+    return at.at == at.end || proto_fill(f, NULL, 1); /* too many */
 }
 
 /* Numbers as varints, with or without tags. */
@@ -145,10 +156,14 @@ static bool fill_varints(struct filler *f, enum dtype t, const struct wire_chunk
 {
     struct wire_cursor at = {c->bytes.ptr, c->bytes.ptr + c->bytes.len};
     uint64_t v;
+    char element[8];
+    if (f->dense && f->count > 0 && !c->tagged)
+        return fill_row_major(f, t, at);
     while (at.at < at.end) {
-        if (c->tagged && !wire_varint(&at, &v))
+        if ((c->tagged && !wire_varint(&at, &v)) || !wire_varint(&at, &v))
             return false;
-        if (!wire_varint(&at, &v) || !fill_varint(f, t, v))
+        store_varint(element, t, f->width, v);
+        if (!proto_fill(f, element, 1))
             return false;
     }
     return true;
@@ -168,7 +183,7 @@ static bool fill_part(struct filler *f, struct fixed *x, const char *part)
     if (x->pending < f->width)
         return true;
     x->pending = 0;
-    return fill(f, x->element, 1);
+    return proto_fill(f, x->element, 1);
 }
 
 static bool fill_fixed(struct filler *f, struct fixed *x, const struct wire_chunk *c)
@@ -177,7 +192,7 @@ static bool fill_fixed(struct filler *f, struct fixed *x, const struct wire_chun
     struct wire_field field;
     if (!c->tagged && x->pending == 0) {
         const size_t n = c->bytes.len / f->width;
-        if (!fill(f, c->bytes.ptr, n))
+        if (!proto_fill(f, c->bytes.ptr, n))
             return false;
         at.at += n * f->width;
     }
@@ -191,9 +206,10 @@ static bool fill_fixed(struct filler *f, struct fixed *x, const struct wire_chun
     return true;
 }
 
-/* Releases the whole pages of bytes of a mapped file, which are not read again. */
-static void release_pages(struct str bytes)
+void proto_release_pages(struct str mapped, struct str bytes)
 {
+    if (mapped.len == 0 || bytes.ptr < mapped.ptr || bytes.ptr >= mapped.ptr + mapped.len)
+        return;
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     const uintptr_t begin = ((uintptr_t)bytes.ptr + page - 1) & ~(page - 1);
     const uintptr_t end = ((uintptr_t)bytes.ptr + bytes.len) & ~(page - 1);
@@ -201,21 +217,28 @@ static void release_pages(struct str bytes)
         madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
-/* A large value is decoded in pieces, so that its pages can be released. */
-static bool fill_chunk(struct filler *f, const struct data_field *field, struct fixed *x,
-                       const struct wire_chunk *c, bool mapped)
+/* The length of the next piece of a chunk. */
+static size_t piece_of(const struct proto_data_field *field, bool tagged, struct str rest)
 {
     enum { PIECE = 1 << 22 };
-    const bool pieces = !c->tagged && field->coding != VARINTS;
+    size_t n = tagged || rest.len < PIECE ? rest.len : PIECE;
+    while (field->coding == VARINTS && n < rest.len && (unsigned char)rest.ptr[n - 1] > 127)
+        n++;
+    return n;
+}
+
+/* A large value is decoded in pieces, so that its pages can be released. */
+static bool fill_chunk(struct filler *f, const struct proto_data_field *field, struct fixed *x,
+                       const struct wire_chunk *c, struct str mapped)
+{
     struct str rest = c->bytes;
     while (rest.len > 0) {
         struct wire_chunk piece = *c;
-        piece.bytes = (struct str){rest.ptr, pieces && rest.len > PIECE ? PIECE : rest.len};
+        piece.bytes = (struct str){rest.ptr, piece_of(field, c->tagged, rest)};
         if (!(field->coding == VARINTS ? fill_varints(f, (enum dtype)field->dtype, &piece)
                                        : fill_fixed(f, x, &piece)))
             return false;
-        if (mapped)
-            release_pages(piece.bytes);
+        proto_release_pages(mapped, piece.bytes);
         rest = (struct str){rest.ptr + piece.bytes.len, rest.len - piece.bytes.len};
     }
     return true;
@@ -231,11 +254,13 @@ struct chunk_list {
 
 static struct chunk_list chunks_of(const struct reader *r, const Xla__LiteralProto *l)
 {
+    if (l->chunk_count == 0)
+        return (struct chunk_list){NULL, 0};
     return (struct chunk_list){r->p->scan.chunks + l->first_chunk, (size_t)l->chunk_count};
 }
 
 /* The first chunk of a field that counts: of a field of bytes, the last occurrence. */
-static size_t first_chunk_of(struct chunk_list list, const struct data_field *field)
+static size_t first_chunk_of(struct chunk_list list, const struct proto_data_field *field)
 {
     size_t first = 0;
     for (size_t k = 0; field->coding == RAW && k < list.count; k++)
@@ -265,34 +290,62 @@ static bool may_hold(struct chunk_list list, int64_t elements)
 }
 
 static bool fill_array(struct reader *r, const Xla__LiteralProto *p, struct literal *l,
-                       int64_t elements)
+                       const struct shape *s, int64_t elements)
 {
-    const enum dtype t = l->shape->dtype;
-    const struct data_field *field = field_of(t);
+    const struct proto_data_field *field = proto_data_field_of(s->dtype);
     const struct chunk_list list = chunks_of(r, p);
-    struct fixed x = {.part = dtype_bytes(dtype_component(t))};
+    struct fixed x = {.part = dtype_bytes(dtype_component(s->dtype))};
     struct filler f;
-    filler_init(&f, l, elements);
+    proto_filler_init(&f, l, s, elements);
     bool ok = true;
     for (size_t k = first_chunk_of(list, field); ok && k < list.count; k++)
         if (list.at[k].field == field->number)
             ok = fill_chunk(&f, field, &x, &list.at[k], r->p->mapped);
-    if (ok && f.done == elements && x.pending == 0) {
-        if (dtype_is_subbyte(t))
-            extend(t, l->data, elements);
-        return true;
-    }
-    return proto_error(r, field->name, -1, "expected %" PRId64 " elements, got %s", elements,
-                       f.done > elements ? "more" : "fewer");
+    if (!ok && f.done <= elements)
+        return proto_error(r, field->name, -1, "malformed list of numbers");
+    if (!ok || f.done != elements || x.pending != 0)
+        return proto_error(r, field->name, -1, "expected %" PRId64 " elements, got %s", elements,
+                           f.done > elements ? "more" : "fewer");
+    if (dtype_is_subbyte(s->dtype))
+        proto_extend(l);
+    return true;
 }
 
-static bool check_sizes(struct reader *r, const Xla__LiteralProto *l, const struct shape *s)
+bool proto_check_size(struct reader *r, const struct shape *s, int d, int64_t size)
 {
-    for (size_t k = 0; k < l->n_dynamic_sizes; k++)
-        if (k >= (size_t)s->rank || l->dynamic_sizes[k] != s->dims[k])
-            return proto_error(r, "dynamic_sizes", (int64_t)k,
-                               "literals smaller than their bounds are not supported");
+    if (size < 0 || size > s->dims[d] || (size < s->dims[d] && !shape_dim_dynamic(s, d)))
+        return proto_error(r, "dynamic_sizes", d, "size %" PRId64 " of a dimension of %s%" PRId64,
+                           size, shape_dim_dynamic(s, d) ? "at most " : "", s->dims[d]);
+    if (size < s->dims[d] && !r->actual_sizes)
+        return proto_error(r, "dynamic_sizes", d,
+                           "constants smaller than their bounds are not supported");
     return true;
+}
+
+/* The sizes of the dimensions; NULL with an error. */
+static const int64_t *sizes_of(struct reader *r, const Xla__LiteralProto *l, const struct shape *s)
+{
+    int64_t *sizes = ARENA_DUP(&r->scratch, s->dims, (size_t)s->rank);
+    if (l->n_dynamic_sizes != 0 && l->n_dynamic_sizes != (size_t)s->rank)
+        return proto_error(r, "dynamic_sizes", -1, "%zu sizes of %d dimensions", l->n_dynamic_sizes,
+                           s->rank),
+               NULL;
+    for (size_t d = 0; d < l->n_dynamic_sizes; d++) {
+        sizes[d] = l->dynamic_sizes[d];
+        if (!proto_check_size(r, s, (int)d, sizes[d]))
+            return NULL;
+    }
+    return sizes;
+}
+
+struct literal *proto_new_array(struct reader *r, const struct shape *s, const int64_t *sizes,
+                                int64_t elements)
+{
+    struct literal *l = literal_new(
+        r->a, r->actual_sizes ? shape_array(r->a, s->dtype, s->rank, sizes, NULL, NULL) : s);
+    if (!l)
+        proto_error(r, NULL, -1, "out of memory for a literal of %" PRId64 " elements", elements);
+    return l;
 }
 
 static struct literal *read_array(struct reader *r, const Xla__LiteralProto *p,
@@ -303,20 +356,17 @@ static struct literal *read_array(struct reader *r, const Xla__LiteralProto *p,
         return proto_error(r, "tuple_literals", -1, "components of an array"), NULL;
     if (s->rank > VIEW_MAX_RANK || !shape_elements(s, &elements))
         return proto_error(r, "shape", -1, "literal is too large"), NULL;
-    if (!field_of(s->dtype))
+    if (!proto_data_field_of(s->dtype))
         return proto_error(r, "shape", -1, "literal of type %s", dtype_spelling(s->dtype)), NULL;
-    if (!check_sizes(r, p, s))
+    const int64_t *sizes = sizes_of(r, p, s);
+    if (!sizes)
         return NULL;
     if (!may_hold(chunks_of(r, p), elements))
-        return proto_error(r, field_of(s->dtype)->name, -1,
+        return proto_error(r, proto_data_field_of(s->dtype)->name, -1,
                            "expected %" PRId64 " elements, got fewer", elements),
                NULL;
-    struct literal *l = literal_new(r->a, s);
-    if (!l)
-        return proto_error(r, NULL, -1, "out of memory for a literal of %" PRId64 " elements",
-                           elements),
-               NULL;
-    if (fill_array(r, p, l, elements))
+    struct literal *l = proto_new_array(r, s, sizes, elements);
+    if (!l || fill_array(r, p, l, s, elements))
         return l;
     literal_free_data(l);
     return NULL;
@@ -343,6 +393,12 @@ static struct literal *read_as(struct reader *r, const Xla__LiteralProto *p, con
         return NULL;
     }
     return literal_tuple(r->a, elements, s->count);
+}
+
+struct literal *proto_read_literal(struct reader *r, const Xla__LiteralProto *l)
+{
+    const struct shape *s = proto_shape(r, l->shape, "shape", -1);
+    return s ? read_as(r, l, shape_copy(r->a, s)) : NULL;
 }
 
 /* ---- text ---- */
@@ -422,27 +478,15 @@ static bool set_value(struct reader *r, const struct proto_value *v, struct modu
 /* The value of the instruction whose name begins at an offset; NULL: none. */
 static const struct proto_value *value_at(const struct proto_module *p, uint32_t at)
 {
-    size_t low = 0, high = p->value_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (p->values[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    BISECT(low, p->value_count, middle, p->values[middle].at < at);
     return low < p->value_count && p->values[low].at == at ? &p->values[low] : NULL;
 }
 
 static void set_order(const struct proto_module *p, struct module *m, struct computation *c)
 {
-    size_t low = 0, high = p->order_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (p->orders[middle].at < c->name_span.begin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = 0;
+    BISECT(low, p->order_count, middle, p->orders[middle].at < c->name_span.begin);
     if (low == p->order_count || p->orders[low].at != c->name_span.begin)
         return;
     const struct proto_order *o = &p->orders[low];

@@ -30,7 +30,8 @@ enum proto_kind {
 enum proto_kind proto_kind_of(struct str bytes);
 /* The kind of a message in text format, by its first fields. */
 enum proto_kind proto_kind_of_text(struct str text);
-const char *proto_kind_name(enum proto_kind kind); /* "HloProto" */
+/* The message of a container, without its length and the arguments that follow. */
+struct str proto_container_message(struct str bytes);
 
 /* ---- read.c ---- */
 
@@ -56,5 +57,35 @@ const struct source_paths *proto_paths(const struct proto_module *p);
  * of ids. False with errors if
  * a value does not match its shape or memory runs out. */
 bool proto_complete(struct diags *ds, const struct proto_module *p, struct module *m);
+
+/* ---- stored.c: arguments and results of snapshots, and files that are a literal ---- */
+
+/* The number of argument lists; HloSnapshot has at most one, HloUnoptimizedSnapshot one for each
+ * device. */
+size_t proto_argument_lists(const struct proto_module *p);
+size_t proto_argument_count(const struct proto_module *p, size_t list);
+bool proto_has_result(const struct proto_module *p);
+/* Decodes an existing argument or the result to the arena: arrays have default layouts, and their
+ * actual sizes where they are dynamic. NULL with an error. The caller frees the storage. */
+struct literal *proto_argument(struct diags *ds, const struct proto_module *p, struct arena *a,
+                               size_t list, size_t index);
+struct literal *proto_result(struct diags *ds, const struct proto_module *p, struct arena *a);
+/* Decodes a file that is a LiteralProto in the same way. */
+struct literal *proto_literal(struct diags *ds, struct arena *a, const struct proto_input *input);
+
+/* ---- write.c ---- */
+
+/* Where a message is written to, in pieces. */
+struct proto_sink {
+    bool text;                                    /* in text format */
+    bool (*put)(void *context, struct str bytes); /* false: writing failed, and was reported */
+    void *context;
+};
+
+/* Writes a module as an HloModuleProto. Attributes that the message does not have are dropped with
+ * a warning. False with an error if something else has no form in it. */
+bool proto_write(struct diags *ds, const struct module *m, const struct proto_sink *to);
+/* Writes a value as a LiteralProto. */
+bool proto_write_literal(struct diags *ds, const struct literal *l, const struct proto_sink *to);
 
 #endif

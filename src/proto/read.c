@@ -130,7 +130,7 @@ static bool put_recovery_module(struct reader *r, const Xla__HloModuleProto *m)
     if (ok) {
         proto_leave(&inner, r->node);
         buf_puts(r->out, ", ");
-        proto_put_quoted(r->out, buf_view(&text));
+        text_print_quoted(r->out, buf_view(&text));
     }
     arena_free(&inner.scratch);
     buf_free(&text);
@@ -167,7 +167,7 @@ static void put_strings(struct buf *out, const char *title, size_t count, char *
     buf_puts(out, title);
     for (size_t k = 0; k < count; k++) {
         buf_printf(out, "%zu ", k + 1);
-        proto_put_quoted(out, str_of(at[k]));
+        text_print_quoted(out, str_of(at[k]));
         buf_putc(out, '\n');
     }
 }
@@ -271,21 +271,16 @@ static const Xla__HloModuleProto *module_of(struct reader *r, enum proto_kind ki
     return m ? m : (proto_error(r, NULL, -1, "module is missing"), NULL);
 }
 
-/* The message of a container, without its length and the arguments that follow. */
-static struct str without_arguments(struct str bytes)
-{
-    struct wire_cursor c = {bytes.ptr, bytes.ptr + bytes.len};
-    uint64_t n;
-    return wire_varint(&c, &n) && n <= (uint64_t)(c.end - c.at) ? (struct str){c.at, n} : bytes;
-}
-
-static bool unpack(struct diags *ds, struct proto_module *p, const struct proto_input *input)
+bool proto_unpack(struct diags *ds, struct proto_module *p, const struct proto_input *input,
+                  const ProtobufCMessageDescriptor *d)
 {
     static const struct wire_data data = {
         .message = &xla__literal_proto__descriptor, .kept = 34, .first = 1001, .count = 1002};
-    const ProtobufCMessageDescriptor *d = descriptor_of(input->kind);
     struct str bytes =
-        input->kind == PROTO_CONTAINER ? without_arguments(input->bytes) : input->bytes;
+        input->kind == PROTO_CONTAINER ? proto_container_message(input->bytes) : input->bytes;
+    arena_init(&p->arena);
+    if (input->mapped && !input->text)
+        p->mapped = input->bytes;
     if (input->text) {
         if (!proto_from_text(ds, input->bytes, d, &p->wire))
             return false;
@@ -302,13 +297,12 @@ static bool unpack(struct diags *ds, struct proto_module *p, const struct proto_
 struct proto_module *proto_read(struct diags *ds, const struct proto_input *input)
 {
     struct proto_module *p = heap_zalloc(1, sizeof *p);
-    arena_init(&p->arena);
-    p->mapped = input->mapped && !input->text;
-    bool ok = unpack(ds, p, input);
+    bool ok = proto_unpack(ds, p, input, descriptor_of(input->kind));
     if (ok) {
         struct reader r = {.p = p, .ds = ds, .a = &p->arena, .out = &p->text, .node = SIZE_MAX};
         arena_init(&r.scratch);
-        r.m = module_of(&r, input->kind);
+        ok = proto_read_stored(&r, input);
+        r.m = ok ? module_of(&r, input->kind) : NULL;
         ok = r.m && proto_put_module(&r);
         arena_free(&r.scratch);
     }

@@ -66,6 +66,7 @@ struct argument_list {
     bool random, fake;
     enum hlo_fake kind;
     int64_t seed;
+    char *file; /* of --inputs or --bundle; NULL: none */
     hlo_messages *m;
 };
 
@@ -84,10 +85,15 @@ static void set_argument(struct argument_list *g, size_t param, hlo_literal *l)
     g->given[param] = true;
 }
 
-static bool set_all(struct argument_list *g, const hlo_arrays *file)
+/* Sets all arguments that are not given to those of a file of arrays or, if FILE is NULL, those
+ * stored with a module. */
+static bool set_all(struct argument_list *g, const hlo_arrays *file, const hlo_module *stored)
 {
     for (size_t p = 0; p < g->count; p++) {
-        hlo_literal *l = hlo_arrays_param(file, "arg", g->s->built.module, p, 0, g->m);
+        if (g->given[p])
+            continue;
+        hlo_literal *l = file ? hlo_arrays_param(file, "arg", g->s->built.module, p, 0, g->m)
+                              : hlo_stored_argument(stored, stored, p, 0, g->m);
         if (!l)
             return false;
         set_argument(g, p, l);
@@ -98,7 +104,7 @@ static bool set_all(struct argument_list *g, const hlo_arrays *file)
 static int set_from_file(struct argument_list *g, const char *path)
 {
     hlo_arrays *file = hlo_arrays_open(path, g->m);
-    bool ok = file && set_all(g, file);
+    bool ok = file && hlo_arrays_fit(file, g->s->built.module, g->m) && set_all(g, file, NULL);
     hlo_arrays_free(file);
     return ok ? HLO_OK : HLO_USAGE;
 }
@@ -112,50 +118,75 @@ static int set_from_text(struct argument_list *g, size_t param, const char *text
     return HLO_OK;
 }
 
+/* NAME@N=VALUE */
+static int set_for_participant(struct argument_list *g, const char *text, size_t value,
+                               const char *at)
+{
+    const hlo_module *module = g->s->built.module;
+    int64_t n;
+    if (hlo_replica_count(module) * hlo_num_partitions(module) == 1 &&
+        num_parse_i64((struct str){at + 1, (size_t)(text + value - at) - 2}, &n) && n == 0)
+        return HLO_OK;
+    return report_error(g->s, HLO_USAGE,
+                        "'%.*s': all participants get the same arguments at the prompt",
+                        (int)value - 1, text);
+}
+
 static int set_named(struct argument_list *g, const char *text, size_t value)
 {
-    struct arena a;
-    arena_init(&a);
-    const char *name = arena_str(&a, (struct str){text, value - 1}).ptr;
+    const char *at = memchr(text, '@', value);
+    int status = at ? set_for_participant(g, text, value, at) : HLO_OK;
+    if (status != HLO_OK)
+        return status;
+    char *name = heap_str((struct str){text, at ? (size_t)(at - text) : value - 1});
     long param = hlo_param_find(g->s->built.module, name);
-    int status = param < 0 ? report_error(g->s, HLO_USAGE, "unknown parameter '%s'", name)
-                           : set_from_text(g, (size_t)param, text + value);
-    arena_free(&a);
+    status = param < 0 ? report_error(g->s, HLO_USAGE, "unknown parameter '%s'", name)
+                       : set_from_text(g, (size_t)param, text + value);
+    heap_free(name);
     return status;
 }
 
-static int read_option(struct argument_list *g, const char *text)
+static bool read_kind(struct argument_list *g, const char *word)
 {
     static const char *const kinds[] = {HLO_FAKE_WORDS};
-    const char *equal = strchr(text, '=');
-    struct str name = {text, equal ? (size_t)(equal - text) : strlen(text)};
-    if (str_is(name, "--random") && (!equal || num_parse_i64(str_of(equal + 1), &g->seed))) {
-        g->random = true;
-        return HLO_OK;
-    }
-    g->fake = str_is(name, "--fake");
     g->kind = HLO_FAKE_UNIFORM;
-    bool known = !equal;
-    for (size_t i = 0; i < COUNT_OF(kinds) && equal; i++)
-        if (strcmp(kinds[i], equal + 1) == 0) {
+    for (size_t i = 0; i < COUNT_OF(kinds) && word; i++)
+        if (strcmp(kinds[i], word) == 0) {
             g->kind = (enum hlo_fake)i;
-            known = true;
+            return true;
         }
-    return g->fake && known ? HLO_OK
-                            : report_error(g->s, HLO_USAGE,
-                                           "unknown option '%s': expected --random[=SEED] or "
-                                           "--fake[=KIND] with KIND zeros, ones, iota, "
-                                           "uniform, normal or edge",
-                                           text);
+    return !word;
 }
 
-static int read_argument(struct argument_list *g, const char *text)
+/* TEXT is `--NAME` or `--NAME=VALUE`. */
+static int read_option(struct argument_list *g, const char *text)
 {
-    size_t value = hlo_argument_value(text);
-    if (text[0] == '-' && text[1] == '-')
-        return read_option(g, text);
-    if (value)
-        return set_named(g, text, value);
+    const char *equal = strchr(text, '='), *value = equal ? equal + 1 : NULL;
+    const struct str name = {text, equal ? (size_t)(equal - text) : strlen(text)};
+    bool ok = false;
+    if (str_is(name, "--random")) {
+        ok = !value || num_parse_i64(str_of(value), &g->seed);
+        g->random = true;
+    } else if (str_is(name, "--fake")) {
+        ok = read_kind(g, value);
+        g->fake = true;
+    } else if (str_is(name, "--seed")) {
+        ok = value && num_parse_i64(str_of(value), &g->seed) && g->seed >= 0;
+    } else if (str_is(name, "--inputs") || str_is(name, "--bundle")) {
+        ok = value && *value;
+        repl_set(&g->file, value);
+    }
+    if (ok)
+        return HLO_OK;
+    return report_error(g->s, HLO_USAGE,
+                        "invalid option '%s': expected --inputs=FILE, --bundle=FILE, "
+                        "--random[=SEED], --seed=N or --fake[=KIND] with KIND zeros, ones, iota, "
+                        "uniform, normal or edge",
+                        text);
+}
+
+static int set_next(struct argument_list *g, const char *text)
+{
     if (*text == '@' && hlo_arrays_many(text + 1))
         return set_from_file(g, text + 1);
     while (g->at < g->count && g->given[g->at])
@@ -165,6 +196,17 @@ static int read_argument(struct argument_list *g, const char *text)
                             "too many arguments: '%s'; the module has %zu parameters", text,
                             g->count);
     return set_from_text(g, g->at, text);
+}
+
+enum argument_form { OPTION, NAMED, IN_ORDER, FORMS };
+
+static int read_argument(struct argument_list *g, const char *text, enum argument_form form)
+{
+    const size_t value = hlo_argument_value(text);
+    const bool option = text[0] == '-' && text[1] == '-';
+    if (form != (option ? OPTION : value ? NAMED : IN_ORDER))
+        return HLO_OK;
+    return option ? read_option(g, text) : value ? set_named(g, text, value) : set_next(g, text);
 }
 
 static int make_up(struct argument_list *g)
@@ -201,6 +243,7 @@ static int arguments_end(struct argument_list *g, int status)
     for (size_t p = 0; p < g->count; p++)
         any |= g->given[p];
     heap_free(g->given);
+    repl_set(&g->file, NULL);
     if (status != HLO_OK || !any)
         state_free(g->next);
     else if (!session_take(g->s, g->next, g->m))
@@ -208,19 +251,27 @@ static int arguments_end(struct argument_list *g, int status)
     return status;
 }
 
+/* Options, then named arguments; the others are the remaining parameters in order. */
+static int read_arguments(struct argument_list *g, struct str args)
+{
+    int status = HLO_OK;
+    for (int form = 0; form < FORMS; form++) {
+        struct buf text = {0};
+        for (size_t at = 0; status == HLO_OK && next_argument(args, &at, &text); buf_free(&text))
+            status = read_argument(g, text.data, (enum argument_form)form);
+        buf_free(&text);
+    }
+    return status;
+}
+
 int run_arguments(struct session *s, struct str args)
 {
     struct argument_list g;
-    struct buf text = {0};
-    size_t at = 0;
-    int status = HLO_OK;
     hlo_messages *m = hlo_messages_new();
     arguments_begin(&g, s, m);
-    while (status == HLO_OK && next_argument(args, &at, &text)) {
-        status = read_argument(&g, text.data);
-        buf_free(&text);
-    }
-    buf_free(&text);
+    int status = read_arguments(&g, args);
+    if (status == HLO_OK && g.file)
+        status = set_from_file(&g, g.file);
     if (status == HLO_OK)
         status = make_up(&g);
     status = arguments_end(&g, status);
@@ -228,11 +279,12 @@ int run_arguments(struct session *s, struct str args)
     return status;
 }
 
-bool set_parameters(struct session *s, const hlo_arrays *file, hlo_messages *m)
+bool set_parameters(struct session *s, const hlo_arrays *file, const hlo_module *stored,
+                    hlo_messages *m)
 {
     struct argument_list g;
     arguments_begin(&g, s, m);
-    return arguments_end(&g, set_all(&g, file) ? HLO_OK : HLO_USAGE) == HLO_OK;
+    return arguments_end(&g, set_all(&g, file, stored) ? HLO_OK : HLO_USAGE) == HLO_OK;
 }
 
 hlo_literal *value_read(const char *name, const char *shape, const char *text, hlo_messages *m)

@@ -8,7 +8,7 @@
  * that could violate a rule about the whole module are refused, and the caller builds from
  * scratch.
  */
-#include "repl/session.h"
+#include "repl/expression.h"
 
 /* ---- marks ---- */
 
@@ -103,10 +103,7 @@ static bool is_alone(const char *op)
                                            "dynslice",  "elementwise", "fft",  "gather",  "linalg",
                                            "reduce",    "shape",       "sort", "tuple",   "window"};
     static const char *const control[] = {"call", "conditional", "while"};
-    struct hlo_op found = {0};
-    for (size_t i = 0; i < hlo_op_count() && !found.name; i++)
-        if (strcmp(hlo_op_get(i).name, op) == 0)
-            found = hlo_op_get(i);
+    const struct hlo_op found = expression_op_named(str_of(op));
     bool alone = false;
     for (size_t i = 0; i < COUNT_OF(families); i++)
         alone |= found.name && strcmp(families[i], found.family) == 0;
@@ -137,23 +134,17 @@ static bool all_alone(const hlo_listing *l, size_t parameters)
     return true;
 }
 
-/* Whether the entry has control dependencies, which affect other instructions. */
-static bool binds_others(const struct entry *e)
-{
-    static const char words[] = "control-predecessors";
-    return memmem(e->text.ptr, e->text.len, words, sizeof words - 1) != NULL;
-}
-
 /* The number in `x = f32[2] parameter(7)`; empty if it is not a parameter. */
 static struct str parameter_number(const struct entry *e)
 {
     static const char word[] = " parameter(";
-    const char *at = memmem(e->text.ptr, e->text.len, word, sizeof word - 1);
+    const struct str text = entry_typed(e);
+    const char *at = memmem(text.ptr, text.len, word, sizeof word - 1);
     if (!at)
         return STR("");
     at += sizeof word - 1;
     const char *end = at;
-    while (end < e->text.ptr + e->text.len && char_is_digit(*end))
+    while (end < text.ptr + text.len && char_is_digit(*end))
         end++;
     return (struct str){at, (size_t)(end - at)};
 }
@@ -165,7 +156,7 @@ static bool may_add(const struct built *b, const struct state *s, const struct n
         const struct entry *e = state_inst(s, i);
         const struct str number = parameter_number(e);
         int64_t n;
-        if (binds_others(e))
+        if (entry_mentions(e, "control-predecessors")) /* affect other instructions */
             return false;
         if (number.len > 0 &&
             (named->inst_count > 0 || !num_parse_i64(number, &n) || n != (int64_t)b->parameters))
@@ -179,7 +170,8 @@ static bool may_add(const struct built *b, const struct state *s, const struct n
 
 /* ---- parsing of additions ---- */
 
-static void name_all(struct naming *named, const struct built *b, const struct state *s)
+static void name_all(struct naming *named, const struct built *b, const struct state *s,
+                     const struct entry *next)
 {
     naming_begin(named, s);
     if (!b->module)
@@ -188,37 +180,44 @@ static void name_all(struct naming *named, const struct built *b, const struct s
         naming_add(named, state_computation(s, i), false);
     for (size_t i = b->placed; i < s->insts.count; i++)
         naming_add(named, state_inst(s, i), true);
+    if (next)
+        naming_add(named, next, true);
     naming_sort(named);
     while (named->inst_count > 0 && named->insts[named->inst_count - 1] >= b->placed)
         named->inst_count--; /* the added instruction itself: the name before `=` */
 }
 
-/* The root is that of the state, or the last added instruction. */
-static void put_new(struct module_text *t, const struct built *b, const struct state *s)
+/* The root is `next`, that of the state, or the last added instruction. */
+static void put_new(struct module_text *t, const struct built *b, const struct state *s,
+                    const struct entry *next)
 {
-    const struct entry *root =
-        s->root == LAST || (size_t)s->root >= b->placed ? state_root(s) : NULL;
+    const struct entry *root = next                                              ? next
+                               : s->root == LAST || (size_t)s->root >= b->placed ? state_root(s)
+                                                                                 : NULL;
     for (size_t i = b->placed; i < s->insts.count; i++) {
         const struct entry *e = state_inst(s, i);
         const struct str number = b->module ? parameter_number(e) : STR("");
         if (number.len > 0)
-            module_text_zeroed(t, e, (size_t)(number.ptr - e->text.ptr), number.len);
+            module_text_zeroed(t, e, number);
         else
             module_text_entry(t, e, root ? e == root : i + 1 == s->insts.count);
     }
-    if (b->placed == s->insts.count)
+    if (next)
+        module_text_entry(t, next, true);
+    else if (b->placed == s->insts.count)
         module_text_made(t, "  ROOT nothing = () tuple()\n");
 }
 
+/* NEXT: a further instruction after those of the state; or NULL. */
 static hlo_module *read_new(const struct built *b, const struct state *s,
-                            const struct naming *named, hlo_messages *m)
+                            const struct naming *named, const struct entry *next, hlo_messages *m)
 {
     struct module_text t;
     module_text_begin(&t, s, b->module ? named : NULL);
     for (size_t i = 0; i < named->inst_count; i++)
         module_text_made(&t, "  %s = %s parameter(%zu)\n", state_inst(s, named->insts[i])->name,
                          built_at(b, b->numbers[named->insts[i]]).shape, i);
-    put_new(&t, b, s);
+    put_new(&t, b, s, next);
     module_text_end(&t, s);
     hlo_module *module = module_text_parse(&t, m);
     module_text_free(&t);
@@ -362,8 +361,8 @@ bool build(struct built *b, const struct state *s, hlo_messages *m)
     const bool whole = !b->module;
     if (s->computations.count == 0 && s->insts.count == 0)
         return true;
-    name_all(&named, b, s);
-    hlo_module *module = whole || may_add(b, s, &named) ? read_new(b, s, &named, m) : NULL;
+    name_all(&named, b, s, NULL);
+    hlo_module *module = whole || may_add(b, s, &named) ? read_new(b, s, &named, NULL, m) : NULL;
     hlo_listing *l = module ? hlo_list(module) : NULL;
     if (whole) {
         arena_init(&b->arena);
@@ -397,6 +396,25 @@ void built_free(struct built *b)
 }
 
 /* ---- builds ---- */
+
+char *build_shape(const struct built *b, const struct state *s, const struct entry *next)
+{
+    struct naming named;
+    hlo_messages *m = hlo_messages_new();
+    name_all(&named, b, s, next);
+    hlo_module *module = read_new(b, s, &named, next, m);
+    hlo_listing *l = module ? hlo_list(module) : NULL;
+    char *shape = NULL;
+    if (l) {
+        const size_t main = hlo_list_computations(l) - 1;
+        shape = heap_str(str_of(hlo_list_inst(l, hlo_list_computation(l, main).root).shape));
+    }
+    hlo_listing_free(l);
+    hlo_module_free(module);
+    naming_end(&named);
+    hlo_messages_free(m);
+    return shape;
+}
 
 bool built_set(struct built *b, const struct state *s, size_t number)
 {

@@ -1,9 +1,9 @@
 /*
  * repl/command: lookup of commands by name or unique prefix, and simple commands.
  */
-#include "repl/session.h"
-
 #include "repl/complete.h"
+#include "repl/expression.h"
+#include "repl/pager.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -248,8 +248,10 @@ static int show_result(struct session *s, bool no_cache)
     bool abandoned = made == FAILED && s->abandoned;
     s->debugger.stepping = GO;
     report_messages(s, m);
-    if (made == MADE)
+    if (made == MADE) {
+        session_last(s, str_of(root->name));
         status = show_value(s, str_of(root->name), STR(""), h);
+    }
     shared_value_unref(h);
     entry_unref(root);
     return abandoned ? s->stop_status : status;
@@ -274,9 +276,10 @@ static int cmd_print(struct session *s, struct str args)
         struct reading r = syntax_read(next_word(&args));
         if (r.kind != READ_NAME)
             return bad(s, "print");
-        struct shared_value *h = value_named(s, r.name, &status);
+        const struct str name = session_alias(s, r.name);
+        struct shared_value *h = value_named(s, name, &status);
         if (h)
-            status = show_value(s, r.name, r.index, h);
+            status = show_value(s, name, r.index, h);
         shared_value_unref(h);
     } while (status == HLO_OK && str_trim(args).len);
     return status;
@@ -348,69 +351,7 @@ static int cmd_why(struct session *s, struct str args)
     struct str what = next_word(&args);
     int64_t levels;
     int status = what.len ? read_number(s, args, "why", 1, 1000, 1, &levels) : bad(s, "why");
-    if (status == HLO_OK && s->running)
-        return in_a_run(s);
     return status == HLO_OK ? why_print(s, what, levels) : status;
-}
-
-/* ---- .set ---- */
-
-static int list_settings(struct session *s)
-{
-    const struct state *state = session_state(s);
-    for (size_t i = 0; i < state->settings.count; i++) {
-        const struct entry *set = state->settings.list->at[i];
-        hlo_text line = hlo_literal_summary(set->value->l);
-        fprintf(s->out, "%s: %s\n", set->name, line.data);
-        hlo_text_free(&line);
-    }
-    return HLO_OK;
-}
-
-static int set_value(struct session *s, struct str name, const char *text)
-{
-    long n = session_find(s, name);
-    if (n < 0)
-        return report_unknown(s, name);
-    const struct entry *e = s->built.entries[(size_t)n - s->built.first];
-    if (!e)
-        return report_error(s, HLO_USAGE, "'" STR_FMT "' was generated for another instruction",
-                            STR_ARG(name));
-    hlo_messages *m = hlo_messages_new();
-    hlo_literal *l =
-        text ? value_read(e->name, built_at(&s->built, (size_t)n).shape, text, m) : NULL;
-    bool ok = l || !text;
-    if (ok) {
-        struct state *next = state_copy(session_state(s));
-        state_set(next, str_of(e->name), l ? shared_value_new(l) : NULL, ++s->ids);
-        ok = session_take_set(s, next, (size_t)n, m);
-    }
-    report_messages(s, m);
-    return ok ? HLO_OK : HLO_USAGE;
-}
-
-static int cmd_set(struct session *s, struct str args)
-{
-    args = str_trim(args);
-    struct text_token word = text_token_at(args, 0);
-    struct str name = syntax_is_word(word) ? word.s : STR("");
-    size_t equal = word.kind == TOK_ATTR_NAME ? word.end - 1 : syntax_skip(args, word.end);
-    if (args.len == 0)
-        return list_settings(s);
-    if (equal < args.len && args.ptr[equal] != '=')
-        return bad(s, "set");
-    char *value = equal < args.len
-                      ? heap_str(str_trim((struct str){args.ptr + equal + 1, args.len - equal - 1}))
-                      : NULL;
-    int status;
-    if (name.len == 0 || (value && !*value))
-        status = bad(s, "set");
-    else if (s->running && value)
-        status = debug_set(s, name, value);
-    else
-        status = set_value(s, name, value);
-    heap_free(value);
-    return status;
 }
 
 /* ---- breakpoints and steps ---- */
@@ -535,9 +476,10 @@ static int bad(struct session *s, const char *name)
 
 int command_usage(struct session *s, const char *name) { return bad(s, name); }
 
+enum { HELP_INDENT = 32 };
+
 static void put_help(struct session *s, const struct command *c)
 {
-    enum { INDENT = 32 };
     char left[64];
     struct buf help = {0};
     snprintf(left, sizeof left, ".%s %s", c->name, c->arguments);
@@ -546,7 +488,7 @@ static void put_help(struct session *s, const struct command *c)
     if (*c->letters)
         buf_printf(&help, " (.%.*s)", (int)strcspn(c->letters, "|"), c->letters);
     buf_putc(&help, '\n');
-    put_wrapped(s, INDENT, INDENT, help.data);
+    put_wrapped(s, HELP_INDENT, HELP_INDENT, help.data);
     buf_free(&help);
 }
 
@@ -564,23 +506,34 @@ static bool has_word(const struct command *c, const char *word)
     return strstr(c->name, word) || strstr(c->help, word);
 }
 
+static void put_introduction(struct session *s)
+{
+    static const char *const lines[] = {
+        "Entries that begin with a dot are commands, all others are HLO:\n",
+        "  x = f32[3] {1, 2, 3}          a value\n",
+        "  y = add(x, x)                 an instruction; shape and name are optional\n",
+        "  2 * x[0] + 1                  an expression, which becomes HLO\n",
+        "  f { p = f32[] parameter(0) ROOT r = f32[] negate(p) }    a computation; call it with "
+        "f(a) or use to_apply=f\n",
+        "  y    y[0]    y[-1, :4]        the value of an instruction, or a slice of it; _ is the "
+        "last one, root the result\n",
+        "A trailing ';' suppresses output. A module, HloModule ..., starts a new session.\n"};
+    for (size_t k = 0; k < COUNT_OF(lines); k++)
+        put_wrapped(s, 0, *lines[k] == ' ' ? HELP_INDENT : 0, lines[k]);
+    fputc('\n', s->out);
+}
+
 static int cmd_help(struct session *s, struct str args)
 {
     struct str given = next_word(&args);
+    if (expression_op(given))
+        return cmd_doc(s, given);
     char *word = heap_str(
         given.len && given.ptr[0] == '.' ? (struct str){given.ptr + 1, given.len - 1} : given);
     size_t shown = 0, alike;
     const struct command *only = *word ? find(str_of(word), &alike) : NULL;
     if (!*word)
-        fputs(
-            "Entries that begin with a dot are commands, all others are HLO:\n"
-            "  x = f32[3] {1, 2, 3}          a value\n"
-            "  y = add(x, x)                 an instruction; shape and name are optional\n"
-            "  f { p = f32[] parameter(0) ROOT r = f32[] negate(p) }    a computation; call it "
-            "with f(a) or use to_apply=f\n"
-            "  y    y[0]    y[-1, :4]        the value of an instruction, or a slice of it\n"
-            "A trailing ';' suppresses output. A module, HloModule ..., starts a new session.\n\n",
-            s->out);
+        put_introduction(s);
     for (size_t i = 0; i < COUNT_OF(commands); i++)
         if (only ? only == &commands[i] : has_word(&commands[i], word)) {
             put_help(s, &commands[i]);
@@ -588,7 +541,8 @@ static int cmd_help(struct session *s, struct str args)
                 put_example(s, only->example);
             shown++;
         }
-    int status = shown ? HLO_OK : report_error(s, HLO_USAGE, "no command matches '%s'", word);
+    int status =
+        shown ? HLO_OK : report_error(s, HLO_USAGE, "no command or operation matches '%s'", word);
     heap_free(word);
     return status;
 }
@@ -619,6 +573,39 @@ static int unknown(struct session *s, struct str word, size_t alike)
     return status;
 }
 
+/* Commands that only show what there is, which may be long. */
+static bool is_paged(const struct command *c)
+{
+    static int (*const paged[])(struct session * s, struct str args) = {
+        cmd_doc,    cmd_help,     cmd_print, cmd_why,   look_find,
+        look_graph, look_history, look_info, look_list, look_users};
+    bool found = false;
+    for (size_t k = 0; k < COUNT_OF(paged); k++)
+        found |= c->function == paged[k];
+    return found;
+}
+
+static int do_command(struct session *s, const struct command *c, struct str args)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = NULL;
+    if (s->interactive && s->o->paged && !s->o->confined && s->out == stdout && on_terminal(s) &&
+        is_paged(c))
+        memory = open_memstream(&text, &size);
+    if (!memory)
+        return c->function(s, args);
+    s->paged = true;
+    s->out = memory;
+    const int status = c->function(s, args);
+    s->out = stdout;
+    s->paged = false;
+    fclose(memory);
+    pager_show(text, size);
+    free(text);
+    return status;
+}
+
 int command_do(struct session *s, struct str text)
 {
     struct str rest = {text.ptr + 1, text.len - 1};
@@ -629,7 +616,7 @@ int command_do(struct session *s, struct str text)
         end++;
     struct str word = {rest.ptr, end};
     const struct command *c = find(word, &alike);
-    return c ? c->function(s, str_trim((struct str){rest.ptr + end, rest.len - end}))
+    return c ? do_command(s, c, str_trim((struct str){rest.ptr + end, rest.len - end}))
              : unknown(s, word, alike);
 }
 

@@ -149,6 +149,8 @@ static void complete_text(const struct complete_source *s, struct str text, stru
         add_types(out, "[");
         return;
     case PLACE_RIGHT:
+        if (!p.inside)
+            s->names(s->context, out);
         add_ops(out, "(");
         add_types(out, "[");
         return;

@@ -3,8 +3,7 @@
  */
 #include "repl/complete_priv.h"
 
-#include "hlo_advanced.h"
-#include "repl/syntax.h"
+#include "repl/expression.h"
 
 enum { DEEPEST = 64 };
 
@@ -41,19 +40,6 @@ bool complete_has_attribute(struct str given, const char *name)
     return false;
 }
 
-/* hlo_op_count(): not an op. A form counts as the op that it is lowered to. */
-static size_t find_op(struct str word)
-{
-    struct hlo_form form;
-    for (size_t i = 0; (form = hlo_form_get(i)).name; i++)
-        if (str_is(word, form.name))
-            word = str_of(form.op);
-    for (size_t i = 0; i < hlo_op_count(); i++)
-        if (str_is(word, hlo_op_get(i).name))
-            return i;
-    return hlo_op_count();
-}
-
 static struct level *top(struct walk *w) { return &w->levels[w->depth]; }
 
 /* Whether an instruction can start here: in a body, or in the text itself. */
@@ -68,17 +54,20 @@ static void start_instruction(struct level *l)
     *l = (struct level){.bracket = bracket, .kind = PLACE_START, .op = hlo_op_count()};
 }
 
-static void open_bracket(struct walk *w, char c)
+/* GROUP: a `(` may begin an operand. */
+static void open_bracket(struct walk *w, char c, bool group)
 {
     struct level *outer = top(w),
                  inner = {.bracket = c, .kind = PLACE_NOWHERE, .op = hlo_op_count()};
     if (w->depth + 1 == DEEPEST)
         return;
     if (c == '(') {
-        size_t op = find_op(w->word);
+        size_t op = expression_op_number(w->word);
         if (op < hlo_op_count()) {
             inner.kind = PLACE_OPERAND;
             inner.op = op;
+        } else if (group) {
+            inner.kind = PLACE_OPERAND;
         }
     } else if (c == '{' && outer->kind == PLACE_VALUE) {
         inner.kind = PLACE_VALUE;
@@ -98,7 +87,7 @@ static void close_bracket(struct walk *w, const char *after)
     struct level inner = *top(w);
     w->depth--;
     struct level *l = top(w);
-    if (inner.bracket == '(' && inner.kind == PLACE_OPERAND && holds_instructions(l)) {
+    if (inner.bracket == '(' && inner.op < hlo_op_count() && holds_instructions(l)) {
         l->kind = PLACE_NOWHERE; /* until the next comma */
         l->op = inner.op;
         l->given = after;
@@ -124,11 +113,21 @@ static void take_name(struct walk *w, struct str name)
     }
 }
 
+/* Whether an operand of an expression follows, in an instruction or in parentheses. */
+static bool is_operator(const struct level *l, struct text_token t)
+{
+    return (l->bracket == 0 || l->bracket == '(') && t.s.len == 1 &&
+           strchr("+-*/%<>&|^~", *t.s.ptr);
+}
+
 static void take_token(struct walk *w, struct str text, struct text_token t)
 {
     struct level *l = top(w);
+    const bool expression = l->bracket == 0 && l->kind != PLACE_NOWHERE && !l->given;
     if (t.kind == TOK_LPAREN || t.kind == TOK_LBRACE || t.kind == TOK_LSQUARE)
-        open_bracket(w, *t.s.ptr);
+        open_bracket(w, *t.s.ptr, expression && w->word.len == 0);
+    else if (is_operator(l, t))
+        l->kind = PLACE_OPERAND;
     else if (t.kind == TOK_RPAREN || t.kind == TOK_RBRACE || t.kind == TOK_RSQUARE)
         close_bracket(w, text.ptr + t.end);
     else if (t.kind == TOK_ATTR_NAME || t.kind == TOK_EQUAL)

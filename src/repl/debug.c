@@ -230,24 +230,33 @@ static bool before(void *context, const struct hlo_event *at)
     return stop(r, at, false);
 }
 
+/* Whether it is an argument of the run with a NaN. */
+static bool has_nan_argument(const struct running *r, const struct hlo_event *at)
+{
+    const struct hlo_listed inst = hlo_list_inst(r->listing, at->inst);
+    const long n =
+        inst.parameter >= 0 && at->depth == 0 ? session_find(r->s, str_of(inst.name)) : -1;
+    const hlo_literal *l =
+        n >= 0 && built_at(&r->s->built, (size_t)n).parameter >= 0 ? hlo_event_value(at) : NULL;
+    return l && hlo_literal_stats(l).nan > 0;
+}
+
+/* Whether NaN or infinity originates in an instruction. */
+static bool is_origin(const struct running *r, const struct hlo_event *at, bool nan)
+{
+    struct hlo_origin origin;
+    return hlo_event_origin(at, nan ? HLO_ODD_NAN : HLO_ODD_INF, &origin) ||
+           (nan && has_nan_argument(r, at));
+}
+
 /* The watchpoint triggered by a value; NULL: none. */
 static const struct breakpoint *watch_of(const struct running *r, const struct hlo_event *at)
 {
     const struct debugger *d = &r->s->debugger;
-    struct hlo_stats stats = {0};
-    bool looked = false;
     for (size_t i = 0; i < d->count; i++) {
         const struct breakpoint *p = &d->points[i];
-        if (!p->watch)
-            continue;
-        bool nan = strcmp(p->text, "nan") == 0, inf = strcmp(p->text, "inf") == 0;
-        if ((nan || inf) && !looked) {
-            const hlo_literal *l = hlo_event_value(at);
-            stats = l ? hlo_literal_stats(l) : stats;
-            looked = true;
-        }
-        if (nan || inf ? (nan ? stats.nan : stats.positive_inf + stats.negative_inf) > 0
-                       : fits(r->listing, p->text, at->inst))
+        const bool nan = strcmp(p->text, "nan") == 0, inf = strcmp(p->text, "inf") == 0;
+        if (p->watch && (nan || inf ? is_origin(r, at, nan) : fits(r->listing, p->text, at->inst)))
             return p;
     }
     return NULL;

@@ -1,7 +1,7 @@
 /*
  * repl/doc: .doc, the description of an operation, from the tables of the language.
  */
-#include "repl/session.h"
+#include "repl/expression.h"
 
 #include <stdlib.h>
 
@@ -41,8 +41,8 @@ static void put_example(struct session *s, size_t op)
         return;
     fprintf(s->out, "\nexample:\n%s", e.text);
     if (*e.args)
-        fprintf(s->out, "\nwith\n%s", e.args);
-    fprintf(s->out, "makes\n%s\n", e.result);
+        fprintf(s->out, "\narguments:\n%s", e.args);
+    fprintf(s->out, "result:\n%s\n", e.result);
 }
 
 static void put_op(struct session *s, size_t op)
@@ -63,34 +63,21 @@ static void put_op(struct session *s, size_t op)
     put_example(s, op);
 }
 
-/* Finds an op, or the op of a form. `near`: a suggestion. */
-static bool find_op(struct str word, size_t *out, const char **near)
-{
-    struct hlo_form form;
-    for (size_t i = 0; (form = hlo_form_get(i)).name; i++)
-        if (str_is(word, form.name))
-            word = str_of(form.op);
-    struct nearest n = nearest_to(word);
-    for (size_t i = 0; i < hlo_op_count(); i++)
-        if (nearest_try(&n, str_of(hlo_op_get(i).name)))
-            *out = i;
-    *near = n.found.ptr;
-    return n.distance == 0;
-}
-
 int cmd_doc(struct session *s, struct str args)
 {
     struct str word = next_word(&args);
-    const char *near;
-    size_t op = 0;
+    const size_t op = expression_op_number(word);
     if (word.len == 0)
         return command_usage(s, "doc");
-    if (find_op(word, &op, &near)) {
+    if (op < hlo_op_count()) {
         put_op(s, op);
         return HLO_OK;
     }
-    if (*near)
+    struct nearest n = nearest_to(word);
+    for (size_t i = 0; i < hlo_op_count(); i++)
+        nearest_try(&n, str_of(hlo_op_get(i).name));
+    if (n.found.len)
         return report_error(s, HLO_USAGE, "unknown operation '" STR_FMT "'; did you mean '%s'?",
-                            STR_ARG(word), near);
+                            STR_ARG(word), n.found.ptr);
     return report_error(s, HLO_USAGE, "unknown operation '" STR_FMT "'", STR_ARG(word));
 }

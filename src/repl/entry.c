@@ -1,217 +1,44 @@
 /*
- * repl/entry: reads entries and evaluates them: definitions, expressions and commands.
+ * repl/entry: evaluates entries: definitions, expressions and commands.
  */
-#include "repl/session.h"
-
-#include <errno.h>
-
-/* ---- states ---- */
-
-static void drop_states_from(struct session *s, size_t at)
-{
-    while (s->state_count > at)
-        state_free(s->states[--s->state_count]);
-}
-
-/* A stopped run needs the build that it was started with until its end. */
-static void take_built(struct session *s, struct built *b)
-{
-    if (s->running) {
-        struct built *more = heap_grow(s->old, (s->old_count + 1) * sizeof *more);
-        s->old = more;
-        more[s->old_count++] = s->built;
-    } else {
-        built_free(&s->built);
-    }
-    s->built = *b;
-}
-
-void session_drop_old(struct session *s)
-{
-    for (size_t i = 0; i < s->old_count; i++)
-        built_free(&s->old[i]);
-    heap_free(s->old);
-    s->old = NULL;
-    s->old_count = 0;
-}
-
-static void push_state(struct session *s, struct state *next)
-{
-    drop_states_from(s, s->state_at + 1);
-    if (s->state_count == MAX_STATES) {
-        state_free(s->states[0]);
-        memmove(s->states, s->states + 1, --s->state_count * sizeof *s->states);
-    }
-    s->states[s->state_count] = next;
-    s->state_at = s->state_count++;
-}
-
-/* Whether the lists of a state were only appended to. */
-static bool only_adds(const struct state *from, const struct state *to)
-{
-    return from->insts.list && to->insts.list == from->insts.list && to->header == from->header &&
-           to->root == from->root &&
-           (to->computations.list == from->computations.list || from->computations.count == 0) &&
-           (to->settings.list == from->settings.list || from->settings.count == 0) &&
-           to->insts.count + to->computations.count > from->insts.count + from->computations.count;
-}
-
-/* A run needs its build unchanged. */
-static bool may_grow(const struct session *s) { return !s->running && s->built.module; }
-
-static bool grow(struct session *s, const struct state *next)
-{
-    if (!may_grow(s) || !only_adds(session_state(s), next))
-        return false;
-    hlo_messages *m = hlo_messages_new();
-    bool ok = build(&s->built, next, m);
-    hlo_messages_free(m);
-    return ok;
-}
-
-static bool build_again(struct session *s, const struct state *next, hlo_messages *m)
-{
-    struct built b = {0};
-    if (build(&b, next, m)) {
-        take_built(s, &b);
-        return true;
-    }
-    built_free(&b);
-    return false;
-}
-
-bool session_take(struct session *s, struct state *next, hlo_messages *m)
-{
-    bool ok = grow(s, next) || build_again(s, next, m);
-    if (ok)
-        push_state(s, next);
-    else
-        state_free(next);
-    return ok;
-}
-
-bool session_take_set(struct session *s, struct state *next, size_t number, hlo_messages *m)
-{
-    if (!may_grow(s) || !built_set(&s->built, next, number))
-        return session_take(s, next, m);
-    push_state(s, next);
-    return true;
-}
-
-static void catch_up(struct session *s)
-{
-    hlo_messages *m = hlo_messages_new();
-    if (s->built.behind)
-        build_again(s, session_state(s), m);
-    report_messages(s, m);
-}
-
-const hlo_listing *session_listing(struct session *s)
-{
-    catch_up(s);
-    return s->built.listing;
-}
-
-const hlo_module *session_module(struct session *s)
-{
-    catch_up(s);
-    return s->built.module;
-}
-
-/* Names of entries take precedence over generated names in the module. */
-long session_find(struct session *s, struct str name)
-{
-    const long at = state_find(session_state(s), name.len && name.ptr[0] == '%'
-                                                     ? (struct str){name.ptr + 1, name.len - 1}
-                                                     : name);
-    long n = at >= 0 && s->built.module ? (long)s->built.numbers[at] : -1;
-    if (n < 0 && session_listing(s)) {
-        char *z = heap_str(name);
-        n = hlo_list_find(s->built.listing, z);
-        heap_free(z);
-    }
-    return n >= (long)s->built.first ? n : -1;
-}
-
-int session_undo(struct session *s, long steps)
-{
-    long to = (long)s->state_at - steps;
-    if (to < 0 || to >= (long)s->state_count)
-        return report_error(s, HLO_USAGE, steps > 0 ? "nothing to undo" : "nothing to redo");
-    hlo_messages *m = hlo_messages_new();
-    bool ok = build_again(s, s->states[to], m);
-    report_messages(s, m);
-    if (!ok)
-        return HLO_REJECTED;
-    s->state_at = (size_t)to;
-    return HLO_OK;
-}
-
-/* Reverts the last change without making it available to .redo. */
-static void take_back(struct session *s)
-{
-    session_undo(s, 1);
-    drop_states_from(s, s->state_at + 1);
-}
+#include "repl/expression.h"
 
 /* ---- instructions ---- */
 
 struct typing { /* an instruction being parsed */
     struct session *s;
+    struct state *next; /* the state that it will be added to */
     struct source_text *from;
-    struct str name, right, op; /* in `from`, except a generated name */
+    struct str name, right; /* in `from`, except a generated name */
     struct str whole;
-    bool named;
+    bool named, has_op;
+    struct arena *a;
+    hlo_messages *m;
+    struct shared_value *value; /* of a file */
+    bool translated;            /* from an expression that is not HLO */
 };
 
-/* Generates a name: _1, _2, ... */
-static struct str make_name(const struct session *s, struct arena *a)
+static struct entry *instruction_entry(const struct typing *t)
 {
-    struct state *state = session_state(s);
-    for (;; state->unnamed++) {
-        struct str name = arena_printf(a, "_%zu", state->unnamed + 1);
-        if (state_find(state, name) < 0 && state_find_computation(state, name) < 0)
-            return name;
-    }
-}
-
-static bool is_op(struct str word)
-{
-    for (size_t i = 0; i < hlo_op_count(); i++)
-        if (str_is(word, hlo_op_get(i).name))
-            return true;
-    for (size_t i = 0; hlo_form_get(i).name; i++)
-        if (str_is(word, hlo_form_get(i).name))
-            return true;
-    return false;
-}
-
-/* `f(x)` of a computation becomes a call. */
-static struct entry *call_entry(const struct typing *t, struct arena *a)
-{
-    size_t skip = (size_t)(t->op.ptr + t->op.len - t->right.ptr);
-    struct str before = arena_printf(a, STR_FMT " = call", STR_ARG(t->name));
-    struct str after = arena_printf(a, ", to_apply=" STR_FMT, STR_ARG(t->op));
-    return entry_new(t->name, t->from, (struct str){t->right.ptr + skip, t->right.len - skip},
-                     before.ptr, after.ptr);
-}
-
-static struct entry *instruction_entry(const struct typing *t, struct arena *a)
-{
-    struct str op =
-        t->op.len && t->op.ptr[0] == '%' ? (struct str){t->op.ptr + 1, t->op.len - 1} : t->op;
-    if (!is_op(op) && state_find_computation(session_state(t->s), op) >= 0)
-        return call_entry(t, a);
     if (t->named)
         return entry_new(t->name, t->from, t->whole, "", "");
     return entry_new(t->name, t->from, t->right,
-                     arena_printf(a, STR_FMT " = ", STR_ARG(t->name)).ptr, "");
+                     arena_printf(t->a, STR_FMT " = ", STR_ARG(t->name)).ptr, "");
+}
+
+/* The text up to the right side: `NAME = `. */
+static struct text_part left_part(const struct typing *t)
+{
+    const struct str typed = {t->whole.ptr, (size_t)(t->right.ptr - t->whole.ptr)};
+    if (t->named)
+        return (struct text_part){typed, typed};
+    return (struct text_part){arena_printf(t->a, STR_FMT " = ", STR_ARG(t->name)), STR("")};
 }
 
 /* NAME = (f32[] 1, s32[] 2): shapes are interleaved with values, so both are rewritten. */
-static struct entry *tuple_entry(const struct typing *t, hlo_messages *m)
+static struct entry *tuple_entry(const struct typing *t)
 {
-    hlo_literal *l = hlo_literal_parse(t->right.ptr, t->right.len, m);
+    hlo_literal *l = hlo_literal_parse(t->right.ptr, t->right.len, t->m);
     if (!l)
         return NULL;
     hlo_text shape = hlo_literal_shape(l), values = hlo_literal_print(l, false);
@@ -228,55 +55,77 @@ static struct entry *tuple_entry(const struct typing *t, hlo_messages *m)
 }
 
 /* NAME = f32[2] {1, 2} */
-static struct entry *literal_entry(const struct typing *t, struct arena *a, hlo_messages *m)
+static struct entry *literal_entry(const struct typing *t)
 {
     size_t shape = syntax_literal_values(t->right);
     if (t->right.len && t->right.ptr[0] == '(')
-        return tuple_entry(t, m);
-    if (shape == 0) {
-        add_error(t->s, m, "a literal requires a shape: f32[] 5, f32[3] {1, 2, 3}");
-        return NULL;
-    }
-    const char *begin = t->named ? t->whole.ptr : t->right.ptr, *values = t->right.ptr + shape;
-    const char *before = t->named ? "" : arena_printf(a, STR_FMT " = ", STR_ARG(t->name)).ptr;
-    return entry_of_parts(t->name, t->from, before, (struct str){begin, (size_t)(values - begin)},
-                          " constant(", (struct str){values, t->right.len - shape}, ")");
+        return tuple_entry(t);
+    const struct str type = {t->right.ptr, shape},
+                     values = {t->right.ptr + shape, t->right.len - shape};
+    if (values.len == 0)
+        return add_error_at(t->m, t->from, t->right, "expected a value after the shape"), NULL;
+    const struct text_part parts[] = {left_part(t),
+                                      {type, type},
+                                      {STR(" constant("), STR("")},
+                                      {values, values},
+                                      {STR(")"), STR("")}};
+    return entry_of_parts(t->name, t->from, parts, COUNT_OF(parts));
 }
 
 /* NAME = @x.npy: a parameter with the value of the file. */
-static struct entry *file_entry(const struct typing *t, struct arena *a,
-                                struct shared_value **value, hlo_messages *m)
+static struct entry *file_entry(struct typing *t)
 {
-    const struct session *s = t->s;
-    const char *path = arena_str(a, (struct str){t->right.ptr + 1, t->right.len - 1}).ptr;
-    hlo_arrays *file = hlo_arrays_open(path, m);
+    const char *path = arena_str(t->a, (struct str){t->right.ptr + 1, t->right.len - 1}).ptr;
+    hlo_arrays *file = hlo_arrays_open(path, t->m);
     hlo_literal *l =
-        file ? hlo_arrays_get(file, hlo_arrays_has(file, "") ? "" : "arg0", NULL, m) : NULL;
+        file ? hlo_arrays_get(file, hlo_arrays_has(file, "") ? "" : "arg0", NULL, t->m) : NULL;
     hlo_arrays_free(file);
     if (!l)
         return NULL;
     hlo_text shape = hlo_literal_shape(l);
-    const char *text = arena_printf(a, STR_FMT " = %s parameter(%zu)", STR_ARG(t->name), shape.data,
-                                    s->built.parameters)
+    const char *text = arena_printf(t->a, STR_FMT " = %s parameter(%zu)", STR_ARG(t->name),
+                                    shape.data, t->s->built.parameters)
                            .ptr;
     hlo_text_free(&shape);
-    *value = shared_value_new(l);
+    t->value = shared_value_new(l);
     return entry_new(t->name, NULL, STR(""), text, "");
 }
 
-/* Replaces an entry of the same name in place, or moves it to the end if it uses later entries. */
-static bool put_entry(struct session *s, struct entry *e, bool root, struct shared_value *value,
-                      hlo_messages *m)
+static struct entry *expression_entry(const struct typing *t, const struct parts *right)
 {
-    struct state *next = state_copy(session_state(s));
-    long at = state_find(next, str_of(e->name));
+    struct text_part *parts = ARENA_ARRAY(t->a, struct text_part, right->count + 1);
+    parts[0] = left_part(t);
+    memcpy(parts + 1, right->at, right->count * sizeof *parts);
+    return entry_of_parts(t->name, t->from, parts, right->count + 1);
+}
+
+/* Moves the instructions from index `first` on, which an instruction needs, in front of it. */
+static void move_needed(struct state *s, size_t first, size_t at)
+{
+    for (size_t i = first; i < s->insts.count; i++)
+        state_move(s, i, at++);
+}
+
+/* Adds the entry to NEXT, which is taken. Replaces an entry of the same name in place, or moves it
+ * to the end if it uses later entries. */
+static bool put_entry(struct typing *t, struct entry *e, bool root)
+{
+    struct session *s = t->s;
+    struct state *next = t->next, *moved = NULL;
+    const long at = state_find(next, str_of(e->name));
+    const size_t known = session_state(s)->insts.count;
     state_put(next, entry_ref(e), root);
-    state_set(next, str_of(e->name), value, value ? ++s->ids : 0);
-    struct state *moved = at >= 0 ? state_copy(next) : NULL;
-    bool ok = session_take(s, next, m);
+    state_set(next, str_of(e->name), t->value, t->value ? ++s->ids : 0);
+    t->next = NULL;
+    t->value = NULL;
+    if (at >= 0) {
+        moved = state_copy(next);
+        move_needed(next, known, (size_t)at);
+    }
+    bool ok = session_take(s, next, t->m);
     if (!ok && moved) {
         hlo_messages *again = hlo_messages_new();
-        state_move_last(moved, at);
+        state_move(moved, (size_t)at, moved->insts.count - 1);
         ok = session_take(s, moved, again);
         moved = NULL;
         hlo_messages_free(again);
@@ -312,34 +161,109 @@ static int show_made(struct session *s, struct str name, bool quiet)
     return status;
 }
 
-/* The entry of the typed text, with the value of its file; NULL with messages. */
-static struct entry *read_entry(struct session *s, struct source_text *from,
-                                const struct reading *r, struct arena *a,
-                                struct shared_value **value, hlo_messages *m)
+/* The entry of the typed text; NULL with messages, or without if it is neither HLO nor an
+ * expression. */
+static struct entry *read_entry(struct typing *t, const struct reading *r)
 {
-    struct typing t = {s, from, r->name, r->right, r->op, r->text, r->kind == READ_INSTRUCTION};
-    if (!t.named)
-        t.name = make_name(s, a);
-    if (t.op.len)
-        return instruction_entry(&t, a);
-    return t.right.len && t.right.ptr[0] == '@' ? file_entry(&t, a, value, m)
-                                                : literal_entry(&t, a, m);
+    struct parts right = {0};
+    const char first = t->right.len ? t->right.ptr[0] : '\0';
+    const bool file = first == '@';
+    const bool must = t->named && !t->has_op && first != '(' && !syntax_literal_values(t->right);
+    const enum translated how = file ? TRANSLATED_NOTHING
+                                     : expression_translate(t->s, t->next, t->from, t->right,
+                                                            t->name, must, t->a, &right, t->m);
+    if (how == TRANSLATED_BADLY)
+        return NULL;
+    if (!t->named)
+        t->name = state_new_name(t->next, t->a);
+    t->translated = how == TRANSLATED;
+    if (t->translated)
+        return expression_entry(t, &right);
+    if (r->kind == READ_NAME || r->kind == READ_OTHER)
+        return NULL;
+    return t->has_op ? instruction_entry(t) : file ? file_entry(t) : literal_entry(t);
 }
 
-static int do_instruction(struct session *s, struct source_text *from, const struct reading *r)
+static void typing_begin(struct typing *t, struct session *s, struct source_text *from,
+                         const struct reading *r, struct arena *a)
+{
+    arena_init(a);
+    *t = (struct typing){.s = s,
+                         .next = state_copy(session_state(s)),
+                         .from = from,
+                         .name = r->kind == READ_INSTRUCTION ? r->name : STR(""),
+                         .right = r->right,
+                         .whole = r->text,
+                         .named = r->kind == READ_INSTRUCTION,
+                         .has_op = r->op.len > 0,
+                         .a = a,
+                         .m = hlo_messages_new()};
+}
+
+static void typing_end(struct typing *t, struct entry *e)
+{
+    report_messages(t->s, t->m);
+    shared_value_unref(t->value);
+    state_free(t->next);
+    entry_unref(e);
+    arena_free(t->a);
+}
+
+/* Shows an instruction after those that were generated from its text, which are in front of it. */
+static void show_with_generated(struct session *s, const hlo_listing *l, size_t number)
+{
+    const struct built *b = &s->built;
+    bool *shown = heap_zalloc(b->count, sizeof *shown);
+    shown[number - b->first] = true;
+    for (size_t i = number - b->first + 1; i-- > 0;) {
+        const struct hlo_listed at = hlo_list_inst(l, b->first + i);
+        for (size_t k = 0; k < at.operand_count && shown[i]; k++)
+            shown[at.operands[k] - b->first] |= !b->entries[at.operands[k] - b->first];
+    }
+    for (size_t i = 0; b->first + i <= number; i++) {
+        if (!shown[i])
+            continue;
+        hlo_text line = hlo_list_print(l, b->first + i, HLO_PRINT_SHORT);
+        fprintf(s->out, "  %s\n", line.data + (strncmp(line.data, "ROOT ", 5) == 0 ? 5 : 0));
+        hlo_text_free(&line);
+    }
+    heap_free(shown);
+}
+
+/* Shows the HLO of the instructions that an expression became, the last of which has a name. */
+static void show_hlo(struct session *s, const struct state *before, struct str name)
+{
+    const hlo_listing *l = session_listing(s);
+    const struct state *now = session_state(s);
+    for (size_t i = 0; i < now->insts.count; i++) {
+        const struct str of = str_of(state_inst(now, i)->name);
+        if (str_eq(name, of) || state_find(before, of) < 0)
+            show_with_generated(s, l, s->built.numbers[i]);
+    }
+}
+
+/* *FOREIGN: set, without a message, if the text is neither HLO nor an expression. */
+static int do_instruction(struct session *s, struct source_text *from, const struct reading *r,
+                          bool *foreign)
 {
     struct arena a;
-    struct shared_value *value = NULL;
-    hlo_messages *m = hlo_messages_new();
-    arena_init(&a);
-    struct entry *e = read_entry(s, from, r, &a, &value, m);
-    bool ok = e && put_entry(s, e, r->root, value, m);
+    struct typing t;
+    typing_begin(&t, s, from, r, &a);
+    struct state *before = state_copy(t.next);
+    struct entry *e = read_entry(&t, r);
+    const bool ok = e && put_entry(&t, e, r->root);
     int status = HLO_REJECTED;
-    report_messages(s, m);
+    *foreign = !e && hlo_messages_count(t.m) == 0;
+    report_messages(s, t.m);
+    t.m = hlo_messages_new();
+    if (ok && t.translated && (s->interactive || s->echo))
+        show_hlo(s, before, str_of(e->name));
     if (ok && (status = show_made(s, str_of(e->name), r->quiet)) != HLO_OK)
-        take_back(s);
-    entry_unref(e);
-    arena_free(&a);
+        session_take_back(s);
+    else if (ok)
+        repl_set(&s->last, e->name);
+    state_free(before);
+    typing_end(&t, e);
     return status;
 }
 
@@ -349,19 +273,18 @@ int entry_type(struct session *s, struct str text)
         source_text_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
     struct reading r = syntax_read((struct str){from->text, from->size});
     struct arena a;
-    struct shared_value *value = NULL;
-    hlo_messages *m = hlo_messages_new();
-    arena_init(&a);
-    struct entry *e = read_entry(s, from, &r, &a, &value, m);
-    bool ok = e && put_entry(s, e, false, value, m);
-    report_messages(s, m);
+    struct typing t;
+    typing_begin(&t, s, from, &r, &a);
+    struct entry *e = read_entry(&t, &r);
+    const bool ok = e && put_entry(&t, e, false);
     if (ok) {
         long n = session_find(s, str_of(e->name));
         fprintf(s->out, "%s\n", built_at(&s->built, (size_t)n).shape);
-        take_back(s);
+        session_take_back(s);
+    } else if (!e && hlo_messages_count(t.m) == 0) {
+        report_unknown(s, r.text);
     }
-    entry_unref(e);
-    arena_free(&a);
+    typing_end(&t, e);
     source_text_unref(from);
     return ok ? HLO_OK : HLO_REJECTED;
 }
@@ -393,20 +316,59 @@ static int do_computations(struct session *s, struct source_text *from, const st
 static int do_name(struct session *s, const struct reading *r)
 {
     int status = HLO_OK;
-    struct shared_value *h = value_named(s, r->name, &status);
+    const struct str name = session_alias(s, r->name);
+    struct shared_value *h = value_named(s, name, &status);
     if (!h)
         return status;
-    status = r->quiet ? HLO_OK : show_value(s, r->name, r->index, h);
+    status = r->quiet ? HLO_OK : show_value(s, name, r->index, h);
+    if (r->index.len == 0 && state_find(session_state(s), name) >= 0)
+        session_last(s, name);
     shared_value_unref(h);
     return status;
 }
 
+/* `help`, `exit` and `quit` are commands unless they are names. */
+static const char *bare_command(struct str text)
+{
+    const struct str word = syntax_first_word(text);
+    const bool alone = word.len == text.len;
+    if (text.ptr[0] == '?' || (str_is(word, "help") && text.len > 4 && char_is_blank(text.ptr[4])))
+        return ".help";
+    if (alone && (str_is(word, "help") || str_is(word, "exit") || str_is(word, "quit")))
+        return str_is(word, "help") ? ".help" : ".quit";
+    return NULL;
+}
+
 static int do_other(struct session *s, const struct reading *r)
 {
-    const char *command = command_meant(r->text);
+    const char *bare = bare_command(r->text), *command = command_meant(r->text);
+    const size_t word = r->text.ptr[0] == '?' ? 1 : syntax_first_word(r->text).len;
+    if (bare) {
+        struct buf b = {0};
+        buf_printf(&b, "%s " STR_FMT, bare, (int)(r->text.len - word), r->text.ptr + word);
+        const int status = command_do(s, buf_view(&b));
+        buf_free(&b);
+        return status;
+    }
+    if (r->kind == READ_NAME)
+        return do_name(s, r);
     if (*command)
         return report_error(s, HLO_USAGE, "unknown name; did you mean the command '%s'?", command);
     return report_error(s, HLO_REJECTED, "expected HLO or a command; see .help");
+}
+
+static bool is_name(struct session *s, const struct reading *r)
+{
+    return r->kind == READ_NAME && (session_find(s, r->name) >= 0 ||
+                                    (s->running && s->running->at && !bare_command(r->text)));
+}
+
+static int do_instruction_or_other(struct session *s, struct source_text *from,
+                                   const struct reading *r)
+{
+    bool foreign;
+    const int status = do_instruction(s, from, r, &foreign);
+    return foreign ? do_other(s, r) : status;
 }
 
 static int do_reading(struct session *s, struct source_text *from, const struct reading *r)
@@ -418,19 +380,18 @@ static int do_reading(struct session *s, struct source_text *from, const struct 
     case READ_COMPUTATION: return do_computations(s, from, r);
     case READ_INSTRUCTION:
     case READ_EXPRESSION:
-    case READ_LITERAL: return do_instruction(s, from, r);
-    case READ_NAME: return do_name(s, r);
+    case READ_LITERAL:
+    case READ_NAME:
+    case READ_OTHER: break;
     case READ_UNCLOSED:
         return report_error(s, HLO_REJECTED,
                             "unterminated bracket, string or comment at end of input");
     case READ_UNOPENED: return report_error(s, HLO_REJECTED, "unmatched closing bracket");
-    case READ_OTHER: break;
     }
-    return do_other(s, r);
+    return is_name(s, r) ? do_name(s, r) : do_instruction_or_other(s, from, r);
 }
 
-/* Evaluates one entry: HLO text or a command. Returns a status. */
-static int entry_do(struct session *s, struct str text)
+int entry_do(struct session *s, struct str text)
 {
     struct source_text *from =
         source_text_new(s->input->editor ? "<input>" : s->input->name, text, s->input->first);
@@ -439,117 +400,13 @@ static int entry_do(struct session *s, struct str text)
         fprintf(s->out, "%s" STR_FMT "\n", s->prompt, STR_ARG(str_trim(text)));
     }
     bool once = s->once && r.kind != READ_BLANK;
+    const struct str outer = s->entry;
+    s->entry = r.text;
     s->status = do_reading(s, from, &r);
+    s->entry = outer;
     int left = once ? output_to(s, NULL, false) : HLO_OK;
     if (s->status == HLO_OK)
         s->status = left;
     source_text_unref(from);
     return s->status;
-}
-
-/* ---- input ---- */
-
-static enum file_line read_line(struct input *in)
-{
-    const enum file_line got = file_line(in->file, &in->entry);
-    in->line += got != FILE_END;
-    return got;
-}
-
-static enum line_result read_file(struct input *in)
-{
-    in->entry.size = 0;
-    in->first = in->line + 1;
-    enum file_line got = read_line(in);
-    if (got == FILE_END)
-        return LINE_END;
-    struct syntax_progress progress = {0};
-    while (got == FILE_LINE && !syntax_complete_so_far(&progress, buf_view(&in->entry)))
-        got = read_line(in);
-    return got == FILE_ENDLESS ? LINE_ENDLESS : LINE_ENTRY;
-}
-
-static void prompt_of(const struct session *s, struct buf *out)
-{
-    const struct running *r = s->running;
-    if (!r || !r->at)
-        buf_puts(out, s->prompt);
-    else
-        buf_printf(out, "%s> ", hlo_list_inst(r->listing, r->at->inst).name);
-}
-
-enum line_result reader_read(struct session *s)
-{
-    struct input *in = s->input;
-    if (!in->editor)
-        return read_file(in);
-    struct buf prompt = {0};
-    prompt_of(s, &prompt);
-    report_flush(s);
-    s->o->interrupt_end(); /* Ctrl-C from now on is for this entry */
-    enum line_result result = line_read(in->editor, prompt.data, "...> ", &in->entry);
-    buf_free(&prompt);
-    in->first = 1;
-    return result;
-}
-
-void reader_close(struct input *in)
-{
-    line_close(in->editor);
-    if (in->file && in->file != stdin)
-        fclose(in->file);
-    buf_free(&in->entry);
-}
-
-/* Reads until the end of input, .quit, or, with .bail, the first error. */
-int session_read(struct session *s)
-{
-    int status = HLO_OK;
-    while (!s->leaving && !(s->running && s->running->at && s->debugger.stepping != STOPPED)) {
-        enum line_result got = reader_read(s);
-        if (got == LINE_CANCELLED)
-            continue;
-        if (got == LINE_END)
-            break;
-        if (got == LINE_ENDLESS) {
-            status = report_error(s, HLO_LIMIT, "entry too long: %s", file_problem(EFBIG));
-            break;
-        }
-        struct buf entry =
-            s->input->entry; /* its own buffer: nested prompts read other entries meanwhile */
-        s->input->entry = (struct buf){0};
-        status = entry_do(s, buf_view(&entry));
-        buf_free(&entry);
-        if (status != HLO_OK && s->bail)
-            break;
-    }
-    return s->bail ? status : HLO_OK;
-}
-
-int input_all(struct session *s, struct input *in)
-{
-    in->outer = s->input;
-    s->input = in;
-    int status = session_read(s);
-    s->input = in->outer;
-    reader_close(in);
-    return status;
-}
-
-enum { SOURCE_DEPTH = 20 };
-
-int source_file(struct session *s, const char *path, bool must_exist)
-{
-    struct input in = {.name = path, .file = fopen(path, "r")};
-    int depth = 0;
-    for (const struct input *outer = s->input; outer; outer = outer->outer)
-        depth++;
-    if (in.file && depth < SOURCE_DEPTH)
-        return input_all(s, &in);
-    if (in.file) {
-        fclose(in.file);
-        return report_error(s, HLO_LIMIT, "%s: .source nested more than %d deep", path,
-                            SOURCE_DEPTH);
-    }
-    return must_exist ? report_error(s, HLO_USAGE, "%s: %s", path, strerror(errno)) : HLO_OK;
 }

@@ -41,6 +41,11 @@ struct line_editor *line_open(const struct line_hooks *hooks, const char *histor
     return e;
 }
 
+struct str line_history(const struct line_editor *e, size_t i)
+{
+    return i < e->history.count ? buf_view(&e->history.entries[i]) : STR("");
+}
+
 void line_close(struct line_editor *e)
 {
     if (!e)

@@ -60,6 +60,9 @@ struct line_editor *line_open(const struct line_hooks *hooks, const char *histor
 enum line_result line_read(struct line_editor *e, const char *prompt, const char *more_prompt,
                            struct buf *entry);
 void line_close(struct line_editor *e);
+/* Entry `i` of the history, the oldest first, valid until the next one is read; empty past the
+ * newest. */
+struct str line_history(const struct line_editor *e, size_t i);
 
 /* Whether prompting is possible: standard input is a terminal, and standard output or standard
  * error. */

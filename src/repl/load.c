@@ -145,12 +145,15 @@ static bool take_printed(struct session *s, const char *name, const hlo_module *
     return ok;
 }
 
-static bool load_inputs(struct session *s, hlo_messages *m)
+/* Sets the arguments of --inputs, or those stored with the loaded module. */
+static bool load_inputs(struct session *s, const hlo_module *loaded, hlo_messages *m)
 {
-    if (!s->o->inputs || !s->built.module)
+    if (!s->built.module)
         return true;
+    if (!s->o->inputs)
+        return s->o->random || !hlo_stored_arguments(loaded) || set_parameters(s, NULL, loaded, m);
     hlo_arrays *file = hlo_arrays_open(s->o->inputs, m);
-    bool ok = file && set_parameters(s, file, m);
+    bool ok = file && set_parameters(s, file, NULL, m);
     hlo_arrays_free(file);
     return ok;
 }
@@ -175,7 +178,7 @@ static int load_part(struct session *s, const hlo_file *f, size_t part, const ch
     if (ok) {
         ok = (!hlo_file_is_proto(f) && take_text(s, f, part, name, module)) ||
              take_printed(s, name, module, m);
-        ok = ok && load_inputs(s, m);
+        ok = ok && load_inputs(s, module, m);
     }
     if (ok)
         report_note(s, "%zu instructions in %zu computations, %zu parameters",
@@ -214,10 +217,8 @@ static int load_onnx(struct session *s, const char *path)
     return status;
 }
 
-int load_file(struct session *s, const char *path, size_t part)
+static int load_parts(struct session *s, const char *path, size_t part)
 {
-    if (str_ends(str_of(path), STR(".onnx")))
-        return load_onnx(s, path);
     hlo_messages *m = hlo_messages_new();
     hlo_file *f = hlo_file_open(path, false, m);
     report_messages(s, m);
@@ -232,6 +233,15 @@ int load_file(struct session *s, const char *path, size_t part)
         report_note(s, "loaded the first of %zu modules; use .load %s module N for another",
                     hlo_file_count(f), path);
     hlo_file_free(f);
+    return status;
+}
+
+int load_file(struct session *s, const char *path, size_t part)
+{
+    const int status =
+        str_ends(str_of(path), STR(".onnx")) ? load_onnx(s, path) : load_parts(s, path, part);
+    if (status == HLO_OK)
+        session_settle(s);
     return status;
 }
 
@@ -297,6 +307,9 @@ int save_file(struct session *s, const char *path)
         hlo_text_free(&text);
     }
     report_messages(s, m);
+    if (ok && strcmp(path, "-") != 0)
+        report_note(s, "saved to %s: %zu parameters, %zu instructions", path,
+                    hlo_param_count(module), session_state(s)->insts.count);
     hlo_module_free(module);
     return ok ? HLO_OK : HLO_USAGE;
 }

@@ -3,6 +3,8 @@
  */
 #include "repl/session.h"
 
+#include <regex.h>
+
 /* ---- names ---- */
 
 /* The instruction of the session where a run has stopped; the running module is often a part of the
@@ -55,9 +57,11 @@ static void put_line(struct session *s, const hlo_listing *l, size_t i)
     struct hlo_listed at = hlo_list_inst(l, i);
     bool here = stop_place(s) == (long)i;
     bool root = hlo_list_computation(l, at.computation).root == i;
-    fprintf(s->out, "%s%5zu  %s%s\n", here ? "=>" : "  ",
-            i - hlo_list_computation(l, at.computation).first + 1,
-            root && strncmp(line.data, "ROOT ", 5) != 0 ? "ROOT " : "", line.data);
+    fprintf(s->out, "%s%5zu  ", here ? "=>" : "  ",
+            i - hlo_list_computation(l, at.computation).first + 1);
+    put_highlighted(s, root && strncmp(line.data, "ROOT ", 5) != 0 ? "ROOT " : "");
+    put_highlighted(s, line.data);
+    fputc('\n', s->out);
     hlo_text_free(&line);
 }
 
@@ -204,13 +208,72 @@ int look_type(struct session *s, struct str args)
 {
     struct reading r = syntax_read(args);
     int status;
-    if (r.kind == READ_EXPRESSION || r.kind == READ_INSTRUCTION || r.kind == READ_LITERAL)
+    const bool name = r.kind == READ_NAME && session_find(s, r.name) >= 0;
+    if (!name && (r.kind == READ_EXPRESSION || r.kind == READ_INSTRUCTION ||
+                  r.kind == READ_LITERAL || r.kind == READ_OTHER || r.kind == READ_NAME))
         return entry_type(s, args);
     long n = named(s, r.kind == READ_NAME ? r.name : args, &status);
     if (n < 0)
         return status;
     fprintf(s->out, "%s: %s\n", hlo_list_inst(s->built.listing, (size_t)n).name,
             hlo_list_inst(s->built.listing, (size_t)n).shape);
+    return HLO_OK;
+}
+
+/* ---- .find, .history ---- */
+
+/* Prints the instructions that match a regular expression, by computation. */
+static void put_matches(struct session *s, const hlo_listing *l, const regex_t *re)
+{
+    size_t shown = SIZE_MAX;
+    for (size_t i = 0; i < hlo_list_count(l); i++) {
+        const struct hlo_listed at = hlo_list_inst(l, i);
+        hlo_text line = hlo_list_print(l, i, HLO_PRINT_FULL);
+        const bool matches = regexec(re, line.data, 0, NULL, 0) == 0;
+        hlo_text_free(&line);
+        if (!matches)
+            continue;
+        if (shown != at.computation)
+            fprintf(s->out, "%s:\n", hlo_list_computation(l, at.computation).name);
+        shown = at.computation;
+        put_line(s, l, i);
+    }
+}
+
+int look_find(struct session *s, struct str args)
+{
+    const hlo_listing *l = session_listing(s);
+    const struct str word = next_word(&args);
+    regex_t re;
+    char why[128];
+    if (word.len == 0 || args.len)
+        return command_usage(s, "find");
+    char *text = heap_str(word);
+    const int error = regcomp(&re, text, REG_EXTENDED | REG_NOSUB);
+    heap_free(text);
+    if (error) {
+        regerror(error, &re, why, sizeof why);
+        return report_error(s, HLO_USAGE, "'" STR_FMT "': %s", STR_ARG(word), why);
+    }
+    if (l)
+        put_matches(s, l, &re);
+    regfree(&re);
+    return HLO_OK;
+}
+
+int look_history(struct session *s, struct str args)
+{
+    const struct input *in = s->input;
+    int64_t last = INT64_MAX;
+    size_t count = 0;
+    while (in && !in->editor)
+        in = in->outer;
+    if (args.len && (!num_parse_i64(args, &last) || last < 1))
+        return command_usage(s, "history");
+    while (in && line_history(in->editor, count).len)
+        count++;
+    for (size_t i = (uint64_t)last < count ? count - (size_t)last : 0; i < count; i++)
+        fprintf(s->out, STR_FMT "\n", STR_ARG(line_history(in->editor, i)));
     return HLO_OK;
 }
 
@@ -234,14 +297,30 @@ static void put_operands(struct session *s, const hlo_listing *l, size_t n, int 
     }
 }
 
+static int write_graph(struct session *s, long around, struct str word)
+{
+    char *path = heap_str(word);
+    hlo_messages *m = hlo_messages_new();
+    const bool ok = may_write(s, path) && s->o->write_graph(session_listing(s), around, path, m);
+    report_messages(s, m);
+    heap_free(path);
+    return ok ? HLO_OK : HLO_USAGE;
+}
+
 int look_graph(struct session *s, struct str args)
 {
     int status;
     struct str word = next_word(&args);
+    const bool all = str_is(word, "-o");
+    const bool file = all || str_is(next_word(&args), "-o");
     const struct entry *root = state_root(session_state(s));
-    long n = named(s, word.len || !root ? word : str_of(root->name), &status);
+    long n = named(s, (word.len && !all) || !root ? word : str_of(root->name), &status);
     if (n < 0)
         return status;
+    if (file && str_trim(args).len && s->o->write_graph)
+        return write_graph(s, all ? -1 : n, next_word(&args));
+    if (file)
+        return command_usage(s, "graph");
     const hlo_listing *l = session_listing(s);
     struct hlo_listed at = hlo_list_inst(l, (size_t)n);
     put_node(s, l, (size_t)n, 0, "");

@@ -44,10 +44,8 @@ static void note_words(struct naming *n, struct str text, bool insts)
 
 static void note_entry(struct naming *n, const struct entry *e, bool insts)
 {
-    const struct str parts[] = {str_of(e->before), e->text, str_of(e->between), e->more,
-                                str_of(e->after)};
-    for (size_t i = 0; i < COUNT_OF(parts); i++)
-        note_words(n, parts[i], insts);
+    for (size_t i = 0; i < e->part_count; i++)
+        note_words(n, e->parts[i].text, insts);
 }
 
 static int by_place(const void *a, const void *b)
@@ -98,20 +96,28 @@ void module_text_made(struct module_text *t, const char *format, ...)
     va_end(ap);
 }
 
-static void put_typed(struct module_text *t, const struct source_text *from, struct str s)
+static struct hlo_piece typed_piece(const struct source_text *from, struct str s)
 {
-    if (from)
-        put_piece(t, (struct hlo_piece){s.ptr, s.len, from->name, from->text, from->size,
-                                        from->first_line});
+    return (struct hlo_piece){s.ptr, s.len, from->name, from->text, from->size, from->first_line,
+                              0,     NULL};
+}
+
+static void put_part(struct module_text *t, const struct entry *e, const struct text_part *part)
+{
+    struct hlo_piece p = {.text = part->text.ptr, .size = part->text.len};
+    if (part->typed.len)
+        p = typed_piece(e->from, part->text);
+    if (part->typed.len && !part_is_typed(part)) {
+        p.replaced = part->typed.len;
+        p.at = part->typed.ptr;
+    }
+    put_piece(t, p);
 }
 
 static void put_entry(struct module_text *t, const struct entry *e)
 {
-    put_made(t, str_of(e->before));
-    put_typed(t, e->from, e->text);
-    put_made(t, str_of(e->between));
-    put_typed(t, e->from, e->more);
-    put_made(t, str_of(e->after));
+    for (size_t i = 0; i < e->part_count; i++)
+        put_part(t, e, &e->parts[i]);
 }
 
 void module_text_entry(struct module_text *t, const struct entry *e, bool root)
@@ -121,14 +127,21 @@ void module_text_entry(struct module_text *t, const struct entry *e, bool root)
     put_made(t, STR("\n"));
 }
 
-void module_text_zeroed(struct module_text *t, const struct entry *e, size_t at, size_t size)
+void module_text_zeroed(struct module_text *t, const struct entry *e, struct str number)
 {
-    const size_t behind = at + size;
     put_made(t, STR("  ROOT "));
-    put_made(t, str_of(e->before));
-    put_typed(t, e->from, (struct str){e->text.ptr, at});
-    put_made(t, STR("0"));
-    put_typed(t, e->from, (struct str){e->text.ptr + behind, e->text.len - behind});
+    for (size_t i = 0; i < e->part_count; i++) {
+        struct text_part p = e->parts[i];
+        const char *end = p.text.ptr + p.text.len;
+        if (number.ptr >= p.text.ptr && number.ptr < end) {
+            put_piece(t, typed_piece(e->from,
+                                     (struct str){p.text.ptr, (size_t)(number.ptr - p.text.ptr)}));
+            put_made(t, STR("0"));
+            p.text.len = (size_t)(end - number.ptr) - number.len;
+            p.text.ptr = p.typed.ptr = number.ptr + number.len;
+        }
+        put_part(t, e, &p);
+    }
     put_made(t, STR("\n"));
 }
 
@@ -148,12 +161,9 @@ static bool is_of_interface(struct str word)
 /* Writes the header without those attributes. */
 static void put_open_header(struct module_text *t, const struct entry *e)
 {
-    struct str s = e->text, name;
+    struct str s = entry_typed(e), name;
     size_t at = text_token_at(s, text_token_at(s, 0).end).end, kept = 0; /* after HloModule NAME */
-    struct hlo_piece p = {.name = e->from->name,
-                          .whole = e->from->text,
-                          .whole_size = e->from->size,
-                          .first_line = e->from->first_line};
+    struct hlo_piece p = typed_piece(e->from, s);
     for (size_t end; syntax_attribute(s, at, &name, &end); at = end)
         if (is_of_interface(name)) {
             p.text = s.ptr + kept;

@@ -72,6 +72,8 @@ static int session_end(struct session *s, int status)
         state_free(s->states[i]);
     heap_free(s->states);
     heap_free(s->prompt);
+    heap_free(s->last);
+    heap_free(s->warned);
     return status == HLO_OK ? left : status;
 }
 

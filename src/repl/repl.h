@@ -18,6 +18,8 @@ struct repl_options {
     bool norc;          /* do not read the rc file */
     bool confined;      /* only write files in the current directory, and start no other programs */
     const char *colors; /* of terminal output, for hlo_messages_draw_in; NULL: no color */
+    const char *inks;   /* of HLO text on standard output, likewise */
+    bool paged;         /* the pager shows long output on the terminal */
     bool random;        /* generate missing arguments */
     uint64_t seed;
     const char *inputs; /* file with arrays for parameters by name; NULL: none */
@@ -29,6 +31,9 @@ struct repl_options {
     /* Called for an interactive session: Ctrl-C must never end the process. If pressed between
      * runs, it ends the next run unless interrupt_end is called before. */
     void (*interrupt_stay)(void);
+    /* Writes the module of a listing, or the neighborhood of an instruction (-1: none) in it, to a
+     * file, as a picture or in DOT by its suffix. */
+    bool (*write_graph)(const hlo_listing *l, long around, const char *path, hlo_messages *m);
 };
 
 const char *repl_command_name(size_t i); /* "bail", without the dot; NULL past the last */

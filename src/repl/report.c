@@ -23,12 +23,42 @@ void report_flush(struct session *s)
         s->out_error = errno;
 }
 
-void report_messages(struct session *s, hlo_messages *m)
+/* Whether the message is a warning that was printed before: texts are parsed again for runs and
+ * after changes. */
+static bool is_repeated(struct session *s, const hlo_messages *m, size_t i)
 {
-    hlo_text text = hlo_messages_draw_in(m, s->o->colors);
-    report_flush(s);
+    if (hlo_messages_get(m, i).error)
+        return false;
+    hlo_text text = hlo_messages_draw_one(m, i, NULL);
+    const uint64_t hash = hash_bytes(text.data, text.size);
+    hlo_text_free(&text);
+    for (size_t k = 0; k < s->warned_count; k++)
+        if (s->warned[k] == hash)
+            return true;
+    s->warned = heap_grow(s->warned, (s->warned_count + 1) * sizeof *s->warned);
+    s->warned[s->warned_count++] = hash;
+    return false;
+}
+
+static void put_error_text(hlo_text text)
+{
     fwrite(text.data, 1, text.size, stderr);
     hlo_text_free(&text);
+}
+
+void report_messages(struct session *s, hlo_messages *m)
+{
+    const size_t count = hlo_messages_count(m);
+    bool *repeated = heap_zalloc(count + 1, sizeof *repeated), any = false;
+    for (size_t i = 0; i < count; i++)
+        any |= repeated[i] = is_repeated(s, m, i);
+    report_flush(s);
+    if (!any)
+        put_error_text(hlo_messages_draw_in(m, s->o->colors));
+    for (size_t i = 0; i < count && any; i++)
+        if (!repeated[i])
+            put_error_text(hlo_messages_draw_one(m, i, s->o->colors));
+    heap_free(repeated);
     hlo_messages_free(m);
 }
 
@@ -52,6 +82,14 @@ void add_error(struct session *s, hlo_messages *m, const char *format, ...)
     va_start(ap, format);
     add(s, m, format, ap);
     va_end(ap);
+}
+
+void add_error_at(hlo_messages *m, const struct source_text *from, struct str place,
+                  const char *text)
+{
+    const struct hlo_piece at = {place.ptr,  place.len,        from->name, from->text,
+                                 from->size, from->first_line, 0,          NULL};
+    hlo_messages_add_at(m, &at, text);
 }
 
 int report_error(struct session *s, int status, const char *format, ...)
@@ -106,13 +144,27 @@ void put_text(struct session *s, hlo_text text)
     hlo_text_free(&text);
 }
 
+bool on_terminal(const struct session *s)
+{
+    return (s->out == stdout || s->paged) && isatty(STDOUT_FILENO);
+}
+
+void put_highlighted(struct session *s, const char *text)
+{
+    if (!on_terminal(s) || !s->o->inks) {
+        fputs(text, s->out);
+        return;
+    }
+    put_text(s, hlo_highlight(text, strlen(text), s->o->inks));
+}
+
 /* ---- filled text ---- */
 
 /* No limit unless the output is a terminal. */
 static size_t columns_of(const struct session *s)
 {
     size_t columns, rows;
-    if (!s->interactive || s->out != stdout || !isatty(STDOUT_FILENO))
+    if (!s->interactive || !on_terminal(s))
         return SIZE_MAX;
     line_window(&columns, &rows);
     return columns;

@@ -45,23 +45,35 @@ struct shared_value *shared_value_element(struct shared_value *tuple, size_t i);
 struct shared_value *shared_value_ref(struct shared_value *h);
 void shared_value_unref(struct shared_value *h);
 
+struct text_part { /* of the text of an entry */
+    struct str text;
+    struct str typed; /* what the user typed: `text` itself, or what it replaces; empty: nothing */
+};
 struct entry { /* a computation, an instruction of the entry computation, or a value set by .set */
     size_t refs;
-    char *name;                     /* without % */
-    struct source_text *from;       /* the text it is part of; or NULL */
-    struct str text, more;          /* slices of `from`, in order */
-    char *before, *between, *after; /* generated text around them; may be empty */
-    uint64_t hash;                  /* of all text */
-    struct shared_value *value;     /* value that was set, without text */
-    uint64_t id;                    /* of the setting */
+    char *name;               /* without % */
+    struct source_text *from; /* the text that was typed; or NULL */
+    struct text_part *parts;
+    size_t part_count;
+    char *generated;            /* text of the parts that are not slices of `from` */
+    uint64_t hash;              /* of all text */
+    struct shared_value *value; /* value that was set, without text */
+    uint64_t id;                /* of the setting */
 };
-/* TEXT is a slice of FROM. */
+/* TEXT is a slice of FROM; BEFORE and AFTER are generated. */
 struct entry *entry_new(struct str name, struct source_text *from, struct str text,
                         const char *before, const char *after);
-/* The text is BEFORE TEXT BETWEEN MORE AFTER. */
-struct entry *entry_of_parts(struct str name, struct source_text *from, const char *before,
-                             struct str text, const char *between, struct str more,
-                             const char *after);
+/* Copies all text that is not a slice of FROM. */
+struct entry *entry_of_parts(struct str name, struct source_text *from,
+                             const struct text_part *parts, size_t count);
+static inline bool part_is_typed(const struct text_part *p)
+{
+    return p->typed.ptr && p->typed.ptr == p->text.ptr;
+}
+/* The first part that was typed; empty: none. */
+struct str entry_typed(const struct entry *e);
+/* Whether WORD is in the text as typed. */
+bool entry_mentions(const struct entry *e, const char *word);
 struct entry *entry_ref(struct entry *e);
 void entry_unref(struct entry *e);
 
@@ -86,6 +98,7 @@ struct state {
     char *entry_tail;        /* attributes after its closing brace */
     long root;               /* index in `insts`; LAST: the last */
     struct entries settings; /* of .set, unordered */
+    char *change;            /* the entry that made it; NULL: none */
 };
 static inline struct entry *state_inst(const struct state *s, size_t i)
 {
@@ -101,10 +114,11 @@ void state_free(struct state *s);
 long state_find(const struct state *s, struct str name); /* index in insts; -1: none */
 /* Index in computations; -1: none. */
 long state_find_computation(const struct state *s, struct str name);
+struct str state_new_name(struct state *s, struct arena *a); /* _1, _2, ... */
 /* Takes ownership; replaces an entry of the same name. */
 void state_put(struct state *s, struct entry *e, bool root);
 void state_add(struct state *s, struct entry *e, bool root); /* the same for a new name */
-void state_move_last(struct state *s, long at);              /* moves an instruction to the end */
+void state_move(struct state *s, size_t from, size_t to);    /* moves an instruction */
 void state_put_computation(struct state *s, struct entry *e);
 /* Takes ownership of the value; NULL: removes the setting. */
 void state_set(struct state *s, struct str name, struct shared_value *value, uint64_t id);
@@ -137,6 +151,9 @@ bool build(struct built *b, const struct state *s, hlo_messages *m);
 /* Applies a setting of S to an instruction; false: other instructions depend on it, so that S must
  * be built. */
 bool built_set(struct built *b, const struct state *s, size_t number);
+/* The shape of an instruction that would follow those of S, which extends the state of B; to be
+ * freed. NULL: it is rejected. */
+char *build_shape(const struct built *b, const struct state *s, const struct entry *next);
 struct hlo_listed built_at(const struct built *b, size_t number);
 void built_free(struct built *b);
 
@@ -164,8 +181,8 @@ struct module_text {
 void module_text_begin(struct module_text *t, const struct state *s, const struct naming *named);
 /* Appends an instruction as it was typed; module_text_made appends a generated one. */
 void module_text_entry(struct module_text *t, const struct entry *e, bool root);
-/* Appends an instruction as root, with `size` bytes of its text at `at` replaced by a zero. */
-void module_text_zeroed(struct module_text *t, const struct entry *e, size_t at, size_t size);
+/* Appends an instruction as root, with NUMBER, a slice of its typed text, replaced by a zero. */
+void module_text_zeroed(struct module_text *t, const struct entry *e, struct str number);
 void module_text_made(struct module_text *t, const char *format, ...) PRINTF_LIKE(2, 3);
 void module_text_end(struct module_text *t, const struct state *s);
 hlo_module *module_text_parse(const struct module_text *t, hlo_messages *m);
@@ -195,7 +212,7 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
     return hash_bytes(both, sizeof both);
 }
 
-/* ---- entry.c: input ---- */
+/* ---- reader.c: input ---- */
 
 struct input {
     FILE *file; /* NULL: a terminal */
@@ -207,8 +224,6 @@ struct input {
     struct input *outer; /* the input with the .source command */
 };
 struct session;
-enum line_result reader_read(struct session *s); /* the next entry of the current input */
-void reader_close(struct input *in);
 
 /* ---- the session ---- */
 
@@ -245,6 +260,7 @@ struct session {
     uint64_t ids; /* last id of a setting */
     struct input *input;
     FILE *out;      /* output of results */
+    bool paged;     /* `out` is shown on standard output afterwards, by the pager if it is long */
     char *out_path; /* .output; NULL: standard output */
     int out_error;  /* errno of a failed write; 0: none */
     bool once;      /* .once: restore the output after the next entry */
@@ -252,6 +268,10 @@ struct session {
     struct hlo_view view;
     bool time, trace, bail, echo;
     char *prompt;
+    char *last;       /* name of the last value; NULL: none */
+    uint64_t *warned; /* hashes of printed warnings */
+    size_t warned_count;
+    struct str entry; /* being evaluated, as typed */
     struct debugger debugger;
     struct running *running; /* NULL: none */
     bool abandoned;          /* the last run was ended while it was stopped */
@@ -269,6 +289,9 @@ enum { MAX_STATES = 200 };
  * additions. NULL: none. */
 const hlo_listing *session_listing(struct session *s);
 const hlo_module *session_module(struct session *s);
+/* The instruction that `_`, the last value, or `root`, the result, stands for; else NAME. */
+struct str session_alias(const struct session *s, struct str name);
+void session_last(struct session *s, struct str name); /* sets the name of the last value */
 /* The number of an instruction of the entry computation; -1: none. */
 long session_find(struct session *s, struct str name);
 /* Takes ownership of a state: builds it and makes it the current one, or frees it with messages. */
@@ -276,6 +299,9 @@ bool session_take(struct session *s, struct state *next, hlo_messages *m);
 /* The states differ in one setting. */
 bool session_take_set(struct session *s, struct state *next, size_t number, hlo_messages *m);
 int session_undo(struct session *s, long steps);
+/* Reverts the last change without making it available to .redo. */
+void session_take_back(struct session *s);
+void session_settle(struct session *s);   /* the current state is not undone */
 void session_drop_old(struct session *s); /* call it when no run is active */
 
 /* ---- report.c: diagnostics and output ---- */
@@ -284,6 +310,9 @@ void session_drop_old(struct session *s); /* call it when no run is active */
 int report_error(struct session *s, int status, const char *format, ...) PRINTF_LIKE(3, 4);
 /* Adds it to other messages. */
 void add_error(struct session *s, hlo_messages *m, const char *format, ...) PRINTF_LIKE(3, 4);
+/* The same about PLACE, a slice of FROM. */
+void add_error_at(hlo_messages *m, const struct source_text *from, struct str place,
+                  const char *text);
 void report_note(struct session *s, const char *format, ...)
     PRINTF_LIKE(2, 3); /* interactive only */
 /* Renders and frees the messages. */
@@ -292,14 +321,21 @@ void report_messages(struct session *s, hlo_messages *m);
 int report_unknown(struct session *s,
                    struct str name);             /* reports an unknown name, with a suggestion */
 void put_text(struct session *s, hlo_text text); /* prints and frees it */
+void put_highlighted(struct session *s,
+                     const char *text);    /* prints HLO text, in color on a terminal */
+bool on_terminal(const struct session *s); /* whether output is shown on the terminal */
 int output_to(struct session *s, const char *path, bool once); /* NULL: standard output */
 /* False after reporting that the session is confined. */
 bool may_write(struct session *s, const char *path);
 
 /* ---- entry.c: evaluation of entries ---- */
 
+/* Evaluates one entry: HLO text or a command. Returns a status. */
+int entry_do(struct session *s, struct str text);
 /* Prints the shape of an entry without evaluating it. Returns a status. */
 int entry_type(struct session *s, struct str text);
+
+/* ---- reader.c: reading of inputs ---- */
 
 /* Evaluates the lines of a file; returns a status. */
 int source_file(struct session *s, const char *path, bool must_exist);
@@ -330,8 +366,9 @@ struct shared_value *value_named(struct session *s, struct str name, int *status
 
 /* Parses `NAME=VALUE`, values in order, --random[=SEED], --fake[=KIND]. */
 int run_arguments(struct session *s, struct str args);
-/* Those present in the file. */
-bool set_parameters(struct session *s, const hlo_arrays *file, hlo_messages *m);
+/* Those of a file of arrays or, if FILE is NULL, those stored in the file of a module. */
+bool set_parameters(struct session *s, const hlo_arrays *file, const hlo_module *stored,
+                    hlo_messages *m);
 /* Parses a value of the given shape: a literal, whose shape is optional, or a file. NULL with
  * messages. */
 hlo_literal *value_read(const char *name, const char *shape, const char *text, hlo_messages *m);
@@ -377,9 +414,13 @@ int look_users(struct session *s, struct str args);
 int look_type(struct session *s, struct str args);
 int look_graph(struct session *s, struct str args);
 
-/* ---- doc.c ---- */
+int look_find(struct session *s, struct str args);
+int look_history(struct session *s, struct str args);
+
+/* ---- doc.c, set.c ---- */
 
 int cmd_doc(struct session *s, struct str args);
+int cmd_set(struct session *s, struct str args);
 
 /* ---- report.c ---- */
 

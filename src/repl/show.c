@@ -215,7 +215,7 @@ int plot_value(struct session *s, struct str index, const struct shared_value *h
             LEAST = 20
         }; /* space for scales and notes, and for the prompt below */
         size_t columns, rows;
-        bool terminal = s->out == stdout && isatty(STDOUT_FILENO);
+        bool terminal = on_terminal(s);
         line_window(&columns, &rows);
         columns = s->view.width ? s->view.width : columns;
         struct hlo_canvas c = {

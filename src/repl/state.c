@@ -37,29 +37,59 @@ void source_text_unref(struct source_text *t)
     heap_free(t);
 }
 
-struct entry *entry_of_parts(struct str name, struct source_text *from, const char *before,
-                             struct str text, const char *between, struct str more,
-                             const char *after)
+struct entry *entry_of_parts(struct str name, struct source_text *from,
+                             const struct text_part *parts, size_t count)
 {
     struct entry *e = heap_zalloc(1, sizeof *e);
-    const struct str parts[] = {str_of(before), text, str_of(between), more, str_of(after)};
+    struct buf generated = {0};
+    size_t at = 0;
     *e = (struct entry){.refs = 1,
                         .name = heap_str(name),
                         .from = source_text_ref(from),
-                        .text = text,
-                        .more = more,
-                        .before = heap_str(parts[0]),
-                        .between = heap_str(parts[2]),
-                        .after = heap_str(parts[4])};
-    for (size_t i = 0; i < COUNT_OF(parts); i++)
-        e->hash = mix(e->hash, hash_bytes(parts[i].ptr, parts[i].len));
+                        .parts = heap_zalloc(count + 1, sizeof *e->parts)};
+    for (size_t i = 0; i < count; i++)
+        if (!part_is_typed(&parts[i]))
+            buf_str(&generated, parts[i].text);
+    e->generated = heap_str(buf_view(&generated));
+    buf_free(&generated);
+    for (size_t i = 0; i < count; i++) {
+        struct text_part *p = &e->parts[e->part_count];
+        *p = parts[i];
+        if (p->text.len == 0)
+            continue;
+        if (!part_is_typed(p)) {
+            p->text.ptr = e->generated + at;
+            at += p->text.len;
+        }
+        e->hash = mix(e->hash, hash_bytes(p->text.ptr, p->text.len));
+        e->part_count++;
+    }
     return e;
 }
 
 struct entry *entry_new(struct str name, struct source_text *from, struct str text,
                         const char *before, const char *after)
 {
-    return entry_of_parts(name, from, before, text, "", STR(""), after);
+    const struct text_part parts[] = {
+        {str_of(before), STR("")}, {text, text}, {str_of(after), STR("")}};
+    return entry_of_parts(name, from, parts, COUNT_OF(parts));
+}
+
+struct str entry_typed(const struct entry *e)
+{
+    for (size_t i = 0; i < e->part_count; i++)
+        if (part_is_typed(&e->parts[i]))
+            return e->parts[i].text;
+    return STR("");
+}
+
+bool entry_mentions(const struct entry *e, const char *word)
+{
+    for (size_t i = 0; i < e->part_count; i++)
+        if (part_is_typed(&e->parts[i]) &&
+            memmem(e->parts[i].text.ptr, e->parts[i].text.len, word, strlen(word)))
+            return true;
+    return false;
 }
 
 struct entry *entry_ref(struct entry *e)
@@ -76,9 +106,8 @@ void entry_unref(struct entry *e)
     source_text_unref(e->from);
     shared_value_unref(e->value);
     heap_free(e->name);
-    heap_free(e->before);
-    heap_free(e->between);
-    heap_free(e->after);
+    heap_free(e->parts);
+    heap_free(e->generated);
     heap_free(e);
 }
 
@@ -238,6 +267,7 @@ struct state *state_copy(const struct state *from)
     s->entry_name = heap_str(str_of(from->entry_name));
     s->entry_tail = heap_str(str_of(from->entry_tail));
     entries_ref(s->settings);
+    s->change = NULL;
     return s;
 }
 
@@ -251,6 +281,7 @@ void state_free(struct state *s)
     entries_drop(s->settings);
     heap_free(s->entry_name);
     heap_free(s->entry_tail);
+    heap_free(s->change);
     heap_free(s);
 }
 
@@ -259,6 +290,15 @@ long state_find(const struct state *s, struct str name) { return entries_find(&s
 long state_find_computation(const struct state *s, struct str name)
 {
     return entries_find(&s->computations, name);
+}
+
+struct str state_new_name(struct state *s, struct arena *a)
+{
+    for (;; s->unnamed++) {
+        struct str name = arena_printf(a, "_%zu", s->unnamed + 1);
+        if (state_find(s, name) < 0 && state_find_computation(s, name) < 0)
+            return name;
+    }
 }
 
 void state_put(struct state *s, struct entry *e, bool root)
@@ -275,20 +315,23 @@ void state_add(struct state *s, struct entry *e, bool root)
         s->root = at;
 }
 
-void state_move_last(struct state *s, long at)
+void state_move(struct state *s, size_t from, size_t to)
 {
-    const size_t last = s->insts.count - 1;
+    const size_t low = from < to ? from : to, high = from < to ? to : from;
+    const struct entry *root = s->root == LAST ? NULL : state_inst(s, (size_t)s->root);
     entries_own(&s->insts);
     struct entry_list *l = s->insts.list;
-    struct entry *e = l->at[at];
-    memmove(&l->at[at], &l->at[at + 1], (last - (size_t)at) * sizeof *l->at);
-    l->at[last] = e;
-    for (size_t i = (size_t)at; i <= last; i++)
+    struct entry *e = l->at[from];
+    if (from < to)
+        memmove(&l->at[low], &l->at[low + 1], (high - low) * sizeof *l->at);
+    else
+        memmove(&l->at[low + 1], &l->at[low], (high - low) * sizeof *l->at);
+    l->at[to] = e;
+    for (size_t i = low; i <= high; i++) {
         note_place(l, i);
-    if (s->root == at)
-        s->root = (long)last;
-    else if (s->root > at)
-        s->root--;
+        if (l->at[i] == root)
+            s->root = (long)i;
+    }
 }
 
 void state_put_computation(struct state *s, struct entry *e) { entries_put(&s->computations, e); }

@@ -86,8 +86,7 @@ static enum reading_kind balance(struct str s)
 
 /* ---- shapes and operations ---- */
 
-/* The end of the shape at `at`, including its layout; `at` if none. */
-static size_t shape_end(struct str s, size_t at)
+size_t syntax_shape_end(struct str s, size_t at)
 {
     struct text_token t = text_token_at(s, at);
     size_t end = NOWHERE;
@@ -112,7 +111,7 @@ static struct str called(struct str s, size_t at)
 static struct str op_of(struct str right)
 {
     struct str op = called(right, 0);
-    size_t begin = syntax_skip(right, 0), end = shape_end(right, begin);
+    size_t begin = syntax_skip(right, 0), end = syntax_shape_end(right, begin);
     return op.len == 0 && end > begin ? called(right, end) : op;
 }
 
@@ -120,14 +119,15 @@ static bool is_literal(struct str s)
 {
     size_t begin = syntax_skip(s, 0);
     char c = char_at(s, begin);
-    return shape_end(s, begin) > begin || c == '{' || c == '@' || c == '-' || char_is_digit(c);
+    return syntax_shape_end(s, begin) > begin || c == '{' || c == '@' || c == '-' ||
+           char_is_digit(c);
 }
 
 /* In f32[2]{1, 2} the braces contain values, although they look like a layout. */
 size_t syntax_literal_values(struct str s)
 {
     struct text_token t = text_token_at(s, 0);
-    size_t end = shape_end(s, 0), values = syntax_skip(s, end);
+    size_t end = syntax_shape_end(s, 0), values = syntax_skip(s, end);
     if (t.kind != TOK_DTYPE || end == 0)
         return 0;
     return values < s.len ? values : text_group_end(s, t.end);
@@ -140,7 +140,7 @@ size_t syntax_literal_values(struct str s)
 static bool read_instruction(struct reading *r)
 {
     struct str s = r->text;
-    size_t begin = syntax_skip(s, shape_end(s, 0)), end = begin;
+    size_t begin = syntax_skip(s, syntax_shape_end(s, 0)), end = begin;
     struct text_token t = text_token_at(s, begin);
     for (; t.begin == end && !is_open(t.kind) && t.kind != TOK_EQUAL && t.kind != TOK_ATTR_NAME;
          t = text_token_at(s, end)) {
@@ -151,6 +151,8 @@ static bool read_instruction(struct reading *r)
     if (t.kind == TOK_ATTR_NAME && t.begin == end)
         end = t.end - 1;
     else if (t.kind != TOK_EQUAL || end == begin)
+        return false;
+    if (char_at(s, t.end) == '=' || strchr("!<>", s.ptr[end - 1])) /* a comparison */
         return false;
     r->name = rest(cut(s, begin, end), char_at(s, begin) == '%' && end > begin + 1);
     r->right = rest(s, syntax_skip(s, t.end));

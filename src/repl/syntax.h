@@ -49,6 +49,8 @@ struct reading syntax_read(struct str text);
 bool syntax_is_word(struct text_token t);
 size_t syntax_skip(struct str s, size_t at); /* skips blanks and comments */
 struct str syntax_first_word(struct str s);  /* empty: the text starts with something else */
+/* The end of the shape at `at`, including its layout; `at` if none. */
+size_t syntax_shape_end(struct str s, size_t at);
 /* The start of the values of a literal, after its shape; 0: no shape. */
 size_t syntax_literal_values(struct str s);
 

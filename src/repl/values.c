@@ -263,10 +263,9 @@ static void making_free(struct making *k)
  * omitted. */
 static bool names_others(const struct making *k)
 {
-    static const char words[] = "control-predecessors=";
     for (size_t n = 0; n < k->need_count; n++) {
         const struct entry *e = k->b->entries[k->needs[n]->i];
-        if (e && !k->needs[n]->from && memmem(e->text.ptr, e->text.len, words, sizeof words - 1))
+        if (e && !k->needs[n]->from && entry_mentions(e, "control-predecessors="))
             return true;
     }
     return false;

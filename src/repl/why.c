@@ -164,12 +164,63 @@ static int answer(struct session *s, const char *element, size_t levels)
     return status;
 }
 
+static size_t span_to(struct str s, const char *of)
+{
+    size_t n = 0;
+    while (n < s.len && !strchr(of, s.ptr[n]))
+        n++;
+    return n;
+}
+
+/* Writes `@OUTER.INNER`, the iterations of the loops around the instruction where a run has
+ * stopped; nothing in the condition of a loop. */
+static void put_iterations(const struct running *r, struct buf *out)
+{
+    const size_t begin = out->size;
+    for (size_t i = 0; i < r->at->depth; i++) {
+        const struct hlo_within *w = &r->at->within[i];
+        if (strcmp(hlo_list_inst(r->listing, w->inst).op, "while") != 0)
+            continue;
+        if (w->iteration < 0) {
+            out->size = begin;
+            return;
+        }
+        buf_printf(out, "%c%" PRId64, out->size == begin ? '@' : '.', w->iteration);
+    }
+}
+
+/* Where a run has stopped, NAME is first searched in the current computation, and stands for its
+ * execution in the current iteration. */
+static void put_element(const struct session *s, struct str what, struct buf *out)
+{
+    const struct running *r = s->running;
+    const size_t name = span_to(what, "@["), slash = span_to(what, "/");
+    const bool stopped = r && r->at && slash == what.len;
+    const struct hlo_listed_computation c =
+        stopped
+            ? hlo_list_computation(r->listing, hlo_list_inst(r->listing, r->at->inst).computation)
+            : (struct hlo_listed_computation){.entry = true};
+    for (size_t i = c.first; i < c.first + c.count && !c.entry; i++) {
+        if (!str_is((struct str){what.ptr, name}, hlo_list_inst(r->listing, i).name))
+            continue;
+        buf_printf(out, "%s/" STR_FMT, c.name, (int)name, what.ptr);
+        if (name == what.len || what.ptr[name] != '@')
+            put_iterations(r, out);
+        what = (struct str){what.ptr + name, what.len - name};
+        break;
+    }
+    const struct str word = {what.ptr, out->size ? 0 : name};
+    buf_str(out, session_alias(s, word));
+    buf_str(out, (struct str){what.ptr + word.len, what.len - word.len});
+}
+
 int why_print(struct session *s, struct str what, int64_t levels)
 {
+    struct buf element = {0};
     if (!session_listing(s))
         return report_error(s, HLO_USAGE, "session is empty");
-    char *element = heap_str(what);
-    const int status = answer(s, element, (size_t)levels);
-    heap_free(element);
+    put_element(s, what, &element);
+    const int status = answer(s, element.data, (size_t)levels);
+    buf_free(&element);
     return status;
 }

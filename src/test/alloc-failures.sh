@@ -117,6 +117,7 @@ echo 'f32[2] {1, 2}' >items.txt
 printf '%s' '{"x":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}}' >header
 size=$(wc -c <header)
 { printf "\\$(printf %o "$size")\\0\\0\\0\\0\\0\\0\\0"; cat header; printf '\0\0\200\077\0\0\200\077\0\0\200\077\0\0\200\077'; } >x.safetensors
+echo 'shape { element_type: F32 dimensions: 4 layout { minor_to_major: 0 } } f32s: [1, 2, 3, 4]' | gzip >x.pbtxt
 cat >script.repl <<'END'
 a = f32[2] constant({1, 2})
 b = f32[2] add(a, a)
@@ -251,6 +252,10 @@ inject 'verify wrong' verify wrong.hlo
 inject 'verify proto' verify "$testdata/proto/attributes.pbtxt"
 inject 'run proto' run "$testdata/proto/add.pbtxt" '{{1, 2, 3}, {4, 5, 6}}'
 inject 'fmt proto' fmt "$testdata/proto/old.pbtxt"
+inject 'run snapshot' run "$testdata/proto/run.pbtxt"
+inject 'run container' run "$testdata/fuzz/container.pb"
+inject 'run literal' run add.hlo @x.pbtxt
+inject 'repl snapshot' repl --norc "$testdata/proto/run.pbtxt" -c .run
 inject 'fmt' fmt step.hlo
 inject 'test' test "$testdata/control"
 inject 'ops' ops add
@@ -267,6 +272,7 @@ inject 'fuzz' fuzz step.hlo --runs=4
 inject 'ls' ls step.hlo
 inject 'find' find step.hlo dot
 inject 'graph' graph step.hlo
+inject 'graph --to' graph step.hlo --to=html --values
 inject 'cost' cost step.hlo
 inject 'plan' plan step.hlo
 varies=1

@@ -126,9 +126,9 @@ struct ffi_error *scale(struct ffi_frame *f)
     if (f->args.count != 1 || f->results.count != 1)
         return make_error(f, "scale expects one operand and one result");
     const struct ffi_buffer *x = f->args.at[0], *y = f->results.at[0];
-    if (x->dtype != FFI_F32 || x->rank != 1)
+    if (x->dtype != FFI_DT_F32 || x->rank != 1)
         return make_error(f, "scale expects f32 of rank 1");
-    if (!factor || factor->dtype != FFI_F32)
+    if (!factor || factor->dtype != FFI_DT_F32)
         return make_error(f, "scale expects factor : f32");
     float sum = 0;
     for (size_t k = 0; shift && k < shift->count; k++)

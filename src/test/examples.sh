@@ -31,6 +31,7 @@ skip_reason() {
     case $1 in
     mpirun*) command -v mpirun >/dev/null && [ -f "${HLO%/*}/hlo-mpi.so" ] || echo "built without MPI" ;;
     *.onnx*) ! hlo import /dev/null 2>&1 | grep -q 'built without ONNX' || echo "built without ONNX" ;;
+    "hlo convert "*) ! echo 'name: "m"' | hlo verify - 2>&1 | grep -q 'built without protocol buffers' || echo "built without protocol buffers" ;;
     esac
 }
 

@@ -35,22 +35,22 @@ allowed() {
     infer) echo base diag type op ir infer ;;
     lower) echo base diag type op ir infer lower ;;
     text) echo base diag type op ir infer lower text ;;
+    proto) echo base wire diag type op ir text proto ;;
     verify) echo base diag type op ir infer verify ;;
     edit) echo base diag type op ir text edit ;;
     plan) echo base diag type op jit kern ir plan ;;
     why) echo base diag type op ir plan why ;;
     eval) echo base diag type op jit kern ir plan eval ;;
     world) echo base diag type op jit kern ir plan eval world ;;
-    io) echo base diag type op jit kern ir text plan eval world io ;;
+    io) echo base diag type op jit kern ir text proto plan eval world io ;;
     look) echo base diag type op ir text io look ;;
-    proto) echo base wire diag type op ir text proto ;;
     api) echo base diag type op jit kern ir text verify edit plan why eval world io look proto api ;;
     repl) echo base text/token.h repl ;;
     onnx) echo base wire onnx ;;
     cli) echo base repl cli ;;
     esac
 }
-problems=$(for component in base wire diag type op jit kern ir infer lower text verify edit plan why eval world io look proto api onnx repl cli; do
+problems=$(for component in base wire diag type op jit kern ir infer lower text proto verify edit plan why eval world io look api onnx repl cli; do
     [ -d src/$component ] || continue
     ok=" $(allowed $component) "
     grep -rHnE '^#include "' src/$component --include='*.c' --include='*.h' --include='*.inc' --include='*.def' |

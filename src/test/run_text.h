@@ -10,13 +10,14 @@
 
 #include <math.h>
 
-/* State of a run; run_free releases it. */
+/* A run; run_free releases it. */
 struct run {
     struct source source;
     struct diags ds;
     struct arena arena;
     struct module *module;
     struct program *program; /* NULL: the text or its plan was rejected */
+    struct run_state *state; /* of the program; or NULL */
     struct literal *result;  /* NULL before the run, and if it fails */
 };
 
@@ -40,6 +41,8 @@ static inline void run_try_plan(struct run *r, const char *text, const struct pl
     r->module = text_parse_module(&r->ds, &r->source, &(struct parse_options){0});
     if (r->module)
         r->program = plan_module(&r->ds, r->module, options);
+    if (r->program)
+        r->state = run_state_new(r->program);
 }
 
 static inline void run_plan(struct run *r, const char *text, const struct plan_options *options)
@@ -51,7 +54,7 @@ static inline void run_plan(struct run *r, const char *text, const struct plan_o
 /* Runs the program; may fail. */
 static inline void run_try(struct run *r, const struct literal *const *args, size_t count)
 {
-    r->result = eval_program(&r->ds, r->program, args, count, NULL, &r->arena);
+    r->result = eval_program(&r->ds, r->state, args, count, NULL, &r->arena);
 }
 
 /* Runs a module without parameters. */
@@ -66,6 +69,7 @@ static inline void run_free(struct run *r)
 {
     if (r->result)
         literal_free_data(r->result);
+    run_state_free(r->state);
     program_free(r->program);
     module_free(r->module);
     diags_free(&r->ds);

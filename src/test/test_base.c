@@ -1,9 +1,10 @@
 /*
  * Tests of base.
  */
-#include "base/base.h"
+#include "base/digits.h"
 #include "base/mapped.h"
 #include "base/table.h"
+#include "base/units.h"
 #include "base/wide.h"
 
 #include "check_quiet.h"
@@ -390,7 +391,59 @@ START_TEST(formatted_doubles_agree_with_printf)
     for (int i = 0; i < 100; i++)
         buf_g(&b, 1.0 / 3, 50);
     ck_assert_uint_eq(b.size, 5200);
+    b.size = 0;
+    buf_g(&b, -NAN, 6);
+    buf_g(&b, -INFINITY, 6);
+    ck_assert_str_eq(b.data, "nan-inf");
     buf_free(&b);
+}
+END_TEST
+
+static void check_exact(double v, bool single)
+{
+    char text[NUM_EXACT_SIZE + 1], expected[40];
+    if (!isfinite(v))
+        return;
+    text[num_format_exact(text, v, single)] = '\0';
+    snprintf(expected, sizeof expected, "%.*g", single ? 6 : 15, v);
+    if (single ? strtof(expected, NULL) != (float)v : strtod(expected, NULL) != v)
+        snprintf(expected, sizeof expected, "%.*g", single ? 9 : 17, v);
+    ck_assert_msg(strcmp(text, expected) == 0, "%a%s: %s, not %s", v, single ? " (f32)" : "", text,
+                  expected);
+}
+
+/* Against the C library: random bits, integers, short decimals, powers of two and subnormals. */
+START_TEST(exact_digits_agree_with_printf)
+{
+    uint64_t seed = 5;
+    for (int i = 0; i < 100000; i++) {
+        const uint64_t r = next_random(&seed);
+        const double integer = (double)(int64_t)(next_random(&seed) >> (r & 63)),
+                     decimal = (double)(r >> 44) / 1000;
+        const uint32_t low = (uint32_t)r;
+        float f;
+        memcpy(&f, &low, sizeof f);
+        check_exact(from_bits(r), false);
+        check_exact((double)f, true);
+        check_exact(integer, false);
+        check_exact((double)(float)integer, true);
+        check_exact(decimal, false);
+        check_exact((double)(float)decimal, true);
+        check_exact(from_bits(r & 0x800fffffffffffff), false);
+    }
+    for (int e = -1074; e < 1024; e++) {
+        for (int below = 0; below < 2; below++)
+            check_exact(below ? nextafter(ldexp(1, e), 0) : ldexp(-1, e), false);
+        if (e >= -149 && e < 128)
+            for (int below = 0; below < 2; below++)
+                check_exact((double)(below ? nextafterf(ldexpf(1, e), 0) : ldexpf(1, e)), true);
+    }
+    for (int e = -320; e < 309; e++) {
+        char text[16];
+        snprintf(text, sizeof text, "1e%d", e);
+        check_exact(strtod(text, NULL), false);
+        check_exact((double)strtof(text, NULL), true);
+    }
 }
 END_TEST
 
@@ -525,6 +578,33 @@ START_TEST(pieces_of_texts)
 }
 END_TEST
 
+START_TEST(units)
+{
+    struct buf out = {0};
+    const uint64_t bytes[] = {0, 10239, 10240, UINT64_C(3) << 29, UINT64_MAX};
+    for (size_t k = 0; k < COUNT_OF(bytes); k++) {
+        buf_byte_size(&out, bytes[k]);
+        buf_putc(&out, '|');
+    }
+    ck_assert_str_eq(out.data, "0 B|10239 B|10.0 KiB|1.5 GiB|16.0 EiB|");
+    out.size = 0;
+    const double seconds[] = {3e-9, 1.5e-6, 0.25, 12};
+    for (size_t k = 0; k < COUNT_OF(seconds); k++) {
+        buf_seconds(&out, seconds[k]);
+        buf_putc(&out, '|');
+    }
+    ck_assert_str_eq(out.data, "       3 ns|   1.500 us| 250.000 ms|  12.000 s |");
+    out.size = 0;
+    const double amounts[] = {1e6, 4.2e8, 1.05e10, 2e12};
+    for (size_t k = 0; k < COUNT_OF(amounts); k++) {
+        buf_giga(&out, amounts[k]);
+        buf_putc(&out, '|');
+    }
+    ck_assert_str_eq(out.data, "0.001|0.42|10.5|2000|");
+    buf_free(&out);
+}
+END_TEST
+
 /* Columns are as wide as their widest cell of at most 48 bytes; no line ends in blanks. */
 START_TEST(tables)
 {
@@ -556,6 +636,31 @@ START_TEST(tables)
     table_cell(&u, STR("b"));
     table_put(&out, &u);
     ck_assert_str_eq(out.data, "   1\n  12  b\n");
+    static const struct table_column dropping[] = {
+        {"first", true, 2}, {"second", true, 1}, {"", false}};
+    const char *const expect[] = {
+        "  first  second\n      1       2  a last cell of 26 columns.\n",
+        "  first\n      1  a last cell of 26 columns.\n",
+        "  first\n      1  a last cell of 26 co...\n",
+        "\n  a last cell of 26 columns.\n",
+        "\n  a last cell of 26...\n",
+    };
+    const size_t widths[] = {43, 36, 32, 28, 22};
+    for (size_t k = 0; k < COUNT_OF(widths); k++) {
+        u = TABLE(dropping);
+        table_cell(&u, STR("1"));
+        table_cell(&u, STR("2"));
+        table_cell(&u, STR("a last cell of 26 columns."));
+        out.size = 0;
+        table_put_within(&out, &u, widths[k]);
+        ck_assert_str_eq(out.data, expect[k]);
+    }
+    u = TABLE(plain);
+    table_cell(&u, str_of(widest));
+    table_cell(&u, STR("last"));
+    out.size = 0;
+    table_put_within(&out, &u, 56);
+    ck_assert_str_eq(out.data, "  a cell that is longer than the greatest width...  last\n");
     buf_free(&out);
     buf_free(&expected);
 }
@@ -574,6 +679,7 @@ int main(void)
     tcase_add_test(tcase, buffers);
     tcase_add_test(tcase, pieces_of_texts);
     tcase_add_test(tcase, tables);
+    tcase_add_test(tcase, units);
     tcase_add_test(tcase, maps);
     tcase_add_test(tcase, hashes_depend_on_every_byte);
     tcase_add_test(tcase, dimension_product_overflow);
@@ -583,6 +689,7 @@ int main(void)
     tcase_add_test(tcase, doubles_agree_with_strtod);
     tcase_add_test(tcase, doubles_at_range_limits);
     tcase_add_test(tcase, formatted_doubles_agree_with_printf);
+    tcase_add_test(tcase, exact_digits_agree_with_printf);
     tcase_add_test(tcase, integers);
     tcase_add_test(tcase, files);
     suite_add_tcase(suite, tcase);

@@ -135,6 +135,10 @@ START_TEST(operands)
     offers("add(f32[2] alpha.|, x)", "alpha.1");
     offers("gamma = add(alpha.1, alpha.1)\nsubtract(gam|", "gamma");
     offers("add(alpha.1, alpha.1)\nalphab|", "alphabet");
+    offers("y = alphab|", "alphabet");
+    offers("alpha.1 + alphab|", "alphabet");
+    offers("y = 2 * (alphab|", "alphabet");
+    offers("exp(alpha.1) - alphab|", "alphabet");
 }
 END_TEST
 

@@ -175,20 +175,14 @@ static const struct routine {
     const char *name, *types, *arrays, *options;
 } routines[] = {
 #define ROUTINE(name, types, arrays, options, limits) {name, types, arrays, options},
-#define FORM(...)
 #include "eval/lapack.def"
-#undef ROUTINE
-#undef FORM
 };
 static const struct form {
     const char *target, *types, *routine, *operands, *results, *attributes;
 } forms[] = {
-#define ROUTINE(...)
 #define FORM(target, types, routine, operands, results, attributes)                                \
     {target, types, routine, operands, results, attributes},
 #include "eval/lapack.def"
-#undef ROUTINE
-#undef FORM
 };
 
 struct sizes {

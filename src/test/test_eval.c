@@ -211,9 +211,9 @@ START_TEST(elementwise_steps_are_fused)
     run_plan(&r, negations, &(struct plan_options){0});
     const struct function *f = r.program->entry;
     ck_assert_int_eq(f->step_count, 1);
-    ck_assert_ptr_nonnull(f->steps[0].fused);
-    ck_assert_int_eq(f->steps[0].fused_steps, 4);
-    ck_assert_int_eq(f->steps[0].fused->view_count, 1);
+    ck_assert_ptr_nonnull(step_fused(&f->steps[0]));
+    ck_assert_int_eq(f->steps[0].as.fused.count, 4);
+    ck_assert_int_eq(f->steps[0].as.fused.loop->view_count, 1);
     ck_assert_int_eq(f->steps[0].uses[0], USE_ONLY);
     run_free(&r);
 }
@@ -315,8 +315,8 @@ START_TEST(scalar_code_agrees_with_kernels)
     struct run scalar, array;
     run_text(&scalar, COUNTING("f32[]"), &(struct plan_options){0});
     run_text(&array, COUNTING("f32[2000]"), &(struct plan_options){0});
-    ck_assert_ptr_nonnull(last_step(&scalar)->scalar);
-    ck_assert_ptr_null(last_step(&array)->scalar);
+    ck_assert_ptr_nonnull(step_scalar(last_step(&scalar)));
+    ck_assert_ptr_null(step_scalar(last_step(&array)));
     ck_assert_mem_eq(scalar.result->data, array.result->data, sizeof(float));
     ck_assert_float_ne(*(float *)scalar.result->data, 1.7F);
     run_free(&scalar);
@@ -377,7 +377,7 @@ static size_t peak_of_branches(const char *piece)
     const float *x = r.result->elements[1]->elements[0]->data;
     ck_assert_float_eq(x[6], -6 * 2 * 2 * 2 * 2); /* windows start at 0, 2, 4 and 6 */
     ck_assert_float_eq(x[7000], -7000);
-    size_t peak = r.program->peak;
+    size_t peak = r.state->peak;
     run_free(&r);
     return peak;
 }
@@ -422,10 +422,34 @@ static size_t peak_of_late_reader(const char *piece)
         u[0], strcmp(piece, "1")
                   ? 1 + 1 + 0
                   : 1 + 0 - 1 - 2); /* where windows overlap, earlier ones were overwritten */
-    size_t peak = r.program->peak;
+    size_t peak = r.state->peak;
     run_free(&r);
     return peak;
 }
+
+/* Each has random numbers and cached values of its own. */
+START_TEST(states_of_one_plan_are_independent)
+{
+    struct run r;
+    run_plan(&r,
+             "HloModule m\nENTRY e {\n  g = u64[2] rng-get-and-update-state(), delta=1\n"
+             "  i = u64[2] iota(), iota_dimension=0\n  x = u64[2] multiply(i, i)\n"
+             "  ROOT s = u64[2] add(g, x)\n}\n",
+             &(struct plan_options){0});
+    struct run_state *states[2] = {r.state, run_state_new(r.program)};
+    for (int run = 0; run < 2; run++)
+        for (int k = 0; k < 2; k++) {
+            struct literal *l = eval_program(&r.ds, states[k], NULL, 0, NULL, &r.arena);
+            ck_assert_ptr_nonnull(l);
+            const uint64_t *got = l->data;
+            ck_assert_uint_eq(got[0], 0x7012395 + (uint64_t)run);
+            ck_assert_uint_eq(got[1], 1);
+            literal_free_data(l);
+        }
+    run_state_free(states[1]);
+    run_free(&r);
+}
+END_TEST
 
 START_TEST(updates_run_after_readers)
 {
@@ -508,6 +532,7 @@ int main(void)
     tcase_add_test(c, scalar_code_agrees_with_kernels);
     tcase_add_test(c, scalar_code_loop_permutes_its_state);
     tcase_add_test(c, branches_update_loop_state_in_place);
+    tcase_add_test(c, states_of_one_plan_are_independent);
     tcase_add_test(c, updates_run_after_readers);
     tcase_add_test(c, constants_are_computed_once_and_cached);
     tcase_add_test(c, failures_are_reported);

@@ -117,6 +117,7 @@ whole OUT.npz run m.hlo --random --save-bundle=OUT.npz
 whole OUT.hlo extract m.hlo s --random --output=OUT.hlo
 whole OUT.hlo reduce --check='grep -q reduce' m.hlo --random --output=OUT.hlo
 whole OUT.dot graph m.hlo --output=OUT.dot
+whole OUT.html graph m.hlo --output=OUT.html
 whole OUT.npz fuzz m.hlo --oracle='exit 7; :' --save-bundle=OUT.npz
 whole OUT.hlo repl m.hlo -c 'y2 = negate(y)' -c '.save OUT.hlo'
 whole OUT.npy repl m.hlo -c '.run --random' -c '.mode npy' -c '.once OUT.npy' -c y

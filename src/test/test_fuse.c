@@ -304,7 +304,7 @@ START_TEST(narrow_results_are_rounded)
     static const char *const opcodes[] = {NULL, "add", "divide", "multiply", "subtract"};
     static const enum dtype narrow[] = {DT_BF16, DT_F16};
     static float x[2][N], got[N], expected[N];
-    static uint16_t codes[N], short_codes[N];
+    static uint16_t codes[N];
     struct random r = {.state = 1, .specials = true};
     for (int k = 0; k < 2 * N; k++) {
         const uint32_t bits = (uint32_t)random_bits(&r);
@@ -326,68 +326,11 @@ START_TEST(narrow_results_are_rounded)
                               "%s of %a, %a: %a, not %a", op ? opcodes[op] : "rounding",
                               (double)x[0][k], (double)x[1][k], (double)got[k],
                               (double)expected[k]);
-            kern_tile_fn *shorten = kern_tiles()->shorten(narrow[t]);
-            if (!shorten)
-                continue;
-            const void *to_shorten = got;
-            shorten(short_codes, &to_shorten, N);
-            ck_assert(memcmp(short_codes, codes, sizeof codes) == 0);
         }
 }
 END_TEST
 
-/* ---- arithmetic on bf16 in memory ---- */
-
-enum { CODES = 1 << 16 };
-static const char *const arithmetic[] = {"add", "divide", "multiply", "subtract"};
-
-static bool is_nan(uint16_t code) { return (code & 0x7fff) > 0x7f80; }
-
-/* Either of two NaN operands may be returned, with either sign. */
-static bool is_same_result(uint16_t got, uint16_t expected, uint16_t x, uint16_t y)
-{
-    return got == expected || (is_nan(x) && is_nan(y) && (got & 0x7fff) == 0x7fc0);
-}
-
-/* Compares `op` as computed by elementwise kernels with direct kernels, with one `single` operand
- * or none. */
-static void expect_direct(const char *op, unsigned single, const uint16_t *x, const uint16_t *y,
-                          int64_t n)
-{
-    static uint16_t repeated[CODES], expected[CODES], got[CODES];
-    const void *args[] = {x, y}, *full[] = {x, y};
-    kern_tile_fn *direct = kern_tiles()->direct(op, DT_BF16, single);
-    ck_assert_ptr_nonnull(direct);
-    for (int64_t k = 0; k < n && single > 0; k++)
-        repeated[k] = *(single == 1 ? x : y);
-    if (single > 0)
-        full[single - 1] = repeated;
-    kern_find_elementwise(op, DT_BF16)(expected, full, n);
-    direct(got, args, n);
-    for (int64_t k = 0; k < n; k++) {
-        const uint16_t a = ((const uint16_t *)full[0])[k], b = ((const uint16_t *)full[1])[k];
-        ck_assert_msg(is_same_result(got[k], expected[k], a, b),
-                      "%s of %04x, %04x, single %u, at %d: %04x, not %04x", op, a, b, single,
-                      (int)k, got[k], expected[k]);
-    }
-}
-
-/* All fractions and extreme exponents against many single operands. */
-START_TEST(bf16_arithmetic_with_scalar_operand)
-{
-    static uint16_t all[CODES];
-    if (!kern_tiles()->direct("add", DT_BF16, 0))
-        return;
-    for (int k = 0; k < CODES; k++)
-        all[k] = (uint16_t)k;
-    for (size_t op = 0; op < COUNT_OF(arithmetic); op++)
-        for (int k = 0; k < 128 + 256; k++) {
-            const uint16_t one = (uint16_t)(k < 128 ? 0x3f80 + k : (k - 128) * 256 + k * 37 % 256);
-            expect_direct(arithmetic[op], 1, &one, all, CODES);
-            expect_direct(arithmetic[op], 2, all, &one, CODES);
-        }
-}
-END_TEST
+/* ---- sums of bf16 ---- */
 
 /* Numbers of one magnitude or several, with a few of any magnitude. */
 static void make_codes(struct random *r, uint16_t *codes, int64_t n)
@@ -406,31 +349,6 @@ static void make_codes(struct random *r, uint16_t *codes, int64_t n)
             codes[k] &= 0x8000;
     }
 }
-
-START_TEST(bf16_arithmetic_in_memory)
-{
-    static uint16_t x[2000], y[2000];
-    if (!kern_tiles()->direct("add", DT_BF16, 0))
-        return;
-    struct random r = {.state = 7};
-    for (int k = 0; k < 4000; k++) {
-        const int64_t n = random_in(&r, 1, k % 2 ? 2000 : 200), from = random_in(&r, 0, n - 1);
-        make_codes(&r, x, n);
-        make_codes(&r, y, n);
-        const char *op = arithmetic[random_in(&r, 0, 3)];
-        expect_direct(op, 0, x + from, y, n - from);
-        expect_direct(op, 0, x, x, n);
-        expect_direct(op, 1, x + from, y, n);
-        expect_direct(op, 2, x, y + from, n);
-        /* over one of the operands */
-        static uint16_t expected[2000];
-        kern_tile_fn *fn = kern_tiles()->direct(op, DT_BF16, 0);
-        fn(expected, (const void *const[]){x, y}, n);
-        fn(y, (const void *const[]){x, y}, n);
-        ck_assert(memcmp(expected, y, (size_t)n * sizeof *y) == 0);
-    }
-}
-END_TEST
 
 /* The sum of 32 elements, in pairs. */
 static double sum_of(const uint16_t *x, int64_t n)
@@ -527,25 +445,6 @@ START_TEST(bf16_sums_use_32_lanes)
 }
 END_TEST
 
-/* Sums of squares equal the sum of an array of squares. */
-START_TEST(fused_sum_of_squares)
-{
-    static uint16_t x[KERN_TILE], squares[KERN_TILE];
-    struct random r = {.state = 5};
-    double (*sum)(const uint16_t *x, int64_t n) = tile_set()->find_squares();
-    for (int k = 0; k < 5000 && sum; k++) {
-        const int64_t n =
-            k % 2 ? random_in(&r, 1, KERN_TILE) : random_in(&r, 1, KERN_TILE / 32) * 32;
-        make_codes(&r, x, n);
-        kern_find_elementwise("multiply", DT_BF16)(squares, (const void *const[]){x, x}, n);
-        const double got = sum(x, n), expected = sum_of(squares, n);
-        ck_assert_msg(memcmp(&got, &expected, sizeof got) == 0 ||
-                          (got != got && expected != expected),
-                      "%d: %a, not %a", (int)n, got, expected);
-    }
-}
-END_TEST
-
 int main(void)
 {
     Suite *s = suite_create("fuse");
@@ -554,10 +453,7 @@ int main(void)
     tcase_add_test(tc, fused_loops_agree_with_reference);
     tcase_add_test(tc, fused_loops_do_not_depend_on_threads);
     tcase_add_test(tc, narrow_results_are_rounded);
-    tcase_add_test(tc, bf16_arithmetic_with_scalar_operand);
-    tcase_add_test(tc, bf16_arithmetic_in_memory);
     tcase_add_test(tc, batch_norms_agree_with_reference);
     tcase_add_test(tc, bf16_sums_use_32_lanes);
-    tcase_add_test(tc, fused_sum_of_squares);
     return check_run(s);
 }

@@ -84,7 +84,7 @@ for page in "$root"/man/*.[1-9]; do
     section=${page##*.}
     find "$to" -path "*/man$section/${page##*/}" | grep -q . || missing="$missing ${page##*/}"
 done
-for command in $("$to$prefix/bin/hlo" --help | sed -n 's/^  \([a-z]*\)  *[A-Z].*\.$/\1/p'); do
+for command in $("$to$prefix/bin/hlo" --help | sed -n 's/^  \([[:lower:]]*\)  *[[:upper:]].*\.$/\1/p'); do
     find -L "$to" -name "hlo-$command.[15]" -type f | grep -q . || missing="$missing hlo-$command"
 done
 echo "missing:$missing" >"$scratch/log"

@@ -177,7 +177,7 @@ static int compare_operation(const char *opcode, enum dtype t)
 {
     const enum dtype of[] = {t, t, t};
     int count = operand_count(opcode), tried = 0;
-    kern_tile_fn *fn = kern_tiles()->elementwise(opcode, t);
+    kern_tile_fn *fn = kern_tiles()->vector(opcode, t);
     for (unsigned single = 0; fn && single < 1u << count; single++) {
         struct trial trial;
         trial_begin(&trial, count, of, single);
@@ -193,37 +193,43 @@ static int compare_operation(const char *opcode, enum dtype t)
     return tried;
 }
 
+static const char *const opcodes[] = {"abs",
+                                      "add",
+                                      "and",
+                                      "ceil",
+                                      "clamp",
+                                      "count-leading-zeros",
+                                      "divide",
+                                      "erf",
+                                      "exponential",
+                                      "floor",
+                                      "imag",
+                                      "is-finite",
+                                      "log",
+                                      "logistic",
+                                      "maximum",
+                                      "minimum",
+                                      "multiply",
+                                      "negate",
+                                      "not",
+                                      "or",
+                                      "popcnt",
+                                      "real",
+                                      "remainder",
+                                      "round-nearest-afz",
+                                      "round-nearest-even",
+                                      "rsqrt",
+                                      "shift-left",
+                                      "shift-right-arithmetic",
+                                      "shift-right-logical",
+                                      "sign",
+                                      "sqrt",
+                                      "subtract",
+                                      "tanh",
+                                      "xor"};
+
 START_TEST(elementwise_operations)
 {
-    static const char *const opcodes[] = {"abs",
-                                          "add",
-                                          "and",
-                                          "ceil",
-                                          "clamp",
-                                          "count-leading-zeros",
-                                          "divide",
-                                          "floor",
-                                          "imag",
-                                          "is-finite",
-                                          "maximum",
-                                          "minimum",
-                                          "multiply",
-                                          "negate",
-                                          "not",
-                                          "or",
-                                          "popcnt",
-                                          "real",
-                                          "remainder",
-                                          "round-nearest-afz",
-                                          "round-nearest-even",
-                                          "rsqrt",
-                                          "shift-left",
-                                          "shift-right-arithmetic",
-                                          "shift-right-logical",
-                                          "sign",
-                                          "sqrt",
-                                          "subtract",
-                                          "xor"};
     int tried = 0;
     for (size_t k = 0; k < COUNT_OF(opcodes); k++)
         for (size_t j = 0; j < COUNT_OF(types); j++)
@@ -250,7 +256,7 @@ static void compare_division(const char *opcode, enum dtype t, int64_t divisor, 
         arena_free(&trial.arena);
         return;
     }
-    trial_end(&trial, opcode, v, kern_tiles()->elementwise(opcode, t), t);
+    trial_end(&trial, opcode, v, kern_tiles()->vector(opcode, t), t);
 }
 
 START_TEST(divisions)
@@ -276,6 +282,97 @@ START_TEST(divisions)
                 compare_division("divide", integers[j], divisors[k], immediate);
                 compare_division("remainder", integers[j], divisors[k], immediate);
             }
+}
+END_TEST
+
+/* Makes an operand a constant of the code. */
+static void set_constant(struct trial *t, int k, int64_t v)
+{
+    struct operand *x = &t->operands[k];
+    for (int i = 0; i < N; i++)
+        if (dtype_is_float(x->type))
+            put_float(x->type, x->bytes, i, (double)v);
+        else
+            put_integer(x->type, x->bytes, i, x->type == DT_PRED ? v & 1 : (uint64_t)v);
+    t->values[k] = jit_constant(t->b, x->type, x->bytes);
+}
+
+/* The operands in `which` are constants. */
+static void compare_constants(const char *opcode, enum dtype t, unsigned which, int64_t v)
+{
+    const int count = operand_count(opcode);
+    struct trial trial;
+    trial_begin(&trial, count, (const enum dtype[]){t, t, t}, 0);
+    for (int k = 0; k < count; k++)
+        if (which >> k & 1)
+            set_constant(&trial, k, v);
+    const int value = jit_elementwise(trial.b, opcode, t, trial.values, count);
+    if (value == JIT_NONE) {
+        jit_memory_free(trial.m);
+        arena_free(&trial.arena);
+        return;
+    }
+    trial_end(&trial, opcode, value, kern_tiles()->vector(opcode, t),
+              strcmp(opcode, "is-finite") == 0 ? DT_PRED : t);
+}
+
+static void compare_with_constant(enum dtype t, enum jit_direction d, int constant, int64_t v)
+{
+    struct trial trial;
+    trial_begin(&trial, 2, (const enum dtype[]){t, t}, 0);
+    set_constant(&trial, constant, v);
+    trial_end(&trial, "compare", jit_compare(trial.b, d, false, trial.values[0], trial.values[1]),
+              kern_tiles()->compare((enum kern_direction)d, false, t), DT_PRED);
+}
+
+START_TEST(constants)
+{
+    static const int64_t numbers[] = {0, 1, -1, 127, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
+    for (size_t j = 0; j < COUNT_OF(types); j++)
+        for (size_t n = 0; n < COUNT_OF(numbers); n++) {
+            for (size_t k = 0; k < COUNT_OF(opcodes); k++)
+                for (unsigned which = 1; which < 1u << operand_count(opcodes[k]); which++)
+                    if (kern_tiles()->vector(opcodes[k], types[j]))
+                        compare_constants(opcodes[k], types[j], which, numbers[n]);
+            for (int d = JIT_EQ; d <= JIT_LT; d++)
+                for (int k = 0; k < 2; k++)
+                    compare_with_constant(types[j], (enum jit_direction)d, k, numbers[n]);
+        }
+}
+END_TEST
+
+/* Elements that are changed several times, one after the other: 3 x + y. */
+START_TEST(elements_at_offsets)
+{
+    enum { ELEMENTS = 5 };
+    int64_t offsets[N], in_order[N], expected[ELEMENTS] = {1, 2, 3, 4, 5}, got[ELEMENTS];
+    int16_t updates[N];
+    const int64_t three = 3;
+    struct arena arena;
+    arena_init(&arena);
+    struct jit_builder *b = jit_builder_new(&arena);
+    struct jit_memory *m = jit_memory_new();
+    memcpy(got, expected, sizeof got);
+    for (int i = 0; i < N; i++) {
+        const int at = i * i % ELEMENTS;
+        offsets[i] = at * 8;
+        in_order[i] = (N - 1 - i) * 2;
+        updates[N - 1 - i] = (int16_t)(i - 100);
+        expected[at] = (int64_t)(3 * (uint64_t)expected[at] + (uint64_t)(i - 100));
+    }
+    const int x = jit_load_indexed(b, 0, 2, DT_S64), y = jit_load_indexed(b, 1, 3, DT_S16);
+    const int product = jit_elementwise(b, "multiply", DT_S64,
+                                        (const int[]){x, jit_constant(b, DT_S64, &three)}, 2);
+    jit_store_indexed(
+        b, 0, 2,
+        jit_elementwise(b, "add", DT_S64, (const int[]){product, jit_convert(b, DT_S64, y)}, 2));
+    jit_tile_fn *f = jit_tile_function(b, m);
+    ck_assert(f != NULL);
+    jit_memory_seal(m);
+    f((void *[]){got, updates, offsets, in_order}, N);
+    ck_assert_mem_eq(got, expected, sizeof got);
+    jit_memory_free(m);
+    arena_free(&arena);
 }
 END_TEST
 
@@ -705,7 +802,7 @@ static void encode_general(struct x86_code *c, struct buf *text)
     static const struct {
         const char *name;
         int opcode;
-    } both[] = {{"mov", 0x8b}, {"cmp", 0x3b}, {"xor", 0x33}};
+    } both[] = {{"mov", 0x8b}, {"cmp", 0x3b}, {"xor", 0x33}, {"add", 0x03}};
     for (size_t k = 0; k < COUNT_OF(both); k++)
         for (int r = 0; r < 16; r++) {
             struct x86_operand m = x86_memory((r * 5 + 3) % 16, OFFSET);
@@ -714,6 +811,9 @@ static void encode_general(struct x86_code *c, struct buf *text)
                        OFFSET);
             x86_general(c, both[k].opcode, r, x86_register(15 - r));
             buf_printf(text, "{load} %s %s, %s\n", both[k].name, general[r], general[15 - r]);
+            x86_general(c, 0x69, r, x86_register((int)k));
+            x86_int32(c, OFFSET);
+            buf_printf(text, "imul %s, %s, %d\n", general[r], general[k], OFFSET);
         }
 }
 
@@ -784,6 +884,8 @@ int main(void)
     }
     tcase_add_test(t, elementwise_operations);
     tcase_add_test(t, divisions);
+    tcase_add_test(t, constants);
+    tcase_add_test(t, elements_at_offsets);
     tcase_add_test(t, comparisons);
     tcase_add_test(t, conversions);
     tcase_add_test(t, conversions_of_borders);

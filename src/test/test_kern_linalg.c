@@ -113,7 +113,7 @@ static void run_householder(const char *routine, bool plain, const struct view *
                             const struct view *tau, const struct view *a_out,
                             const struct view *tau_out)
 {
-    struct kern_lapack k = {.routine = routine,
+    struct kern_lapack k = {.routine = kern_find_lapack(routine),
                             .type = a->dtype,
                             .plain = plain,
                             .count = 2,
@@ -215,7 +215,7 @@ static void call_lapack(struct thread_pool *workers, const char *routine, enum d
 {
     const bool system = strcmp(routine, "trsm") == 0;
     struct kern_lapack k = {.workers = workers,
-                            .routine = routine,
+                            .routine = kern_find_lapack(routine),
                             .type = t,
                             .count = 3,
                             .arrays = {{in[0], out[0], 2, false},

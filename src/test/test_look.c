@@ -294,6 +294,83 @@ static const struct show_case {
      "f32[4,2] /* min 1 max 8 mean 4.5 nan 0 inf 0 */ {\n  { 1, 2 },\n  ...,\n  { 7, 8 }\n}"},
 };
 
+/* The height of the screen limits the elements at the ends, then leaves statistics. */
+static const struct show_case tall_cases[] = {
+    {"s32[9] {1, 2, 3, 4, 5, 6, 7, 8, 9}", {.summary = true}, "s32[9] min 1 max 9 mean 5"},
+    {"(f32[2] {0, -0}, (f32[] 7, f32[0] {}))",
+     {.summary = true},
+     "(\n  f32[2] all elements 0,\n  (\n    f32[] 7,\n    f32[0] empty\n  )\n)"},
+    {"f32[2] {nan, -nan}", {.summary = true}, "f32[2] all elements nan"},
+    {"c64[2] {(1, 0), (0, 1)}", {.summary = true}, "c64[2] min 1 max 1 mean 1 nan 0 inf 0"},
+    {"pred[2] {1, 1}", {.summary = true}, "pred[2] all elements 1"},
+    {"s32[2,2] {{1, 2}, {3, 4}}", {.lines = 4}, "s32[2,2] { { 1, 2 }, { 3, 4 } }"},
+    {"s32[5,1] {{1}, {2}, {3}, {4}, {5}}",
+     {.lines = 5},
+     "s32[5,1] /* min 1 max 5 mean 3 */ { {1}, ..., {5} }"},
+    {"s32[5,1] {{1}, {2}, {3}, {4}, {5}}", {.lines = 4}, "s32[5,1] min 1 max 5 mean 3"},
+    {"s32[] 5", {.lines = 1}, "s32[] 5"},
+    {"s32[3] {1, 2, 3}", {.lines = 1}, "s32[3] {1, 2, 3}"},
+    {"s32[5] {1, 2, 3, 4, 5}", {.max = 4, .lines = 1, .width = 40}, "s32[5] min 1 max 5 mean 3"},
+};
+
+struct pieces {
+    struct buf all;
+    size_t count, most;
+};
+
+static bool take_piece(void *context, const char *text, size_t size)
+{
+    struct pieces *p = context;
+    buf_bytes(&p->all, text, size);
+    return ++p->count < p->most;
+}
+
+/* The pieces of a long text make up the text; it ends early if `put` returns false. */
+START_TEST(long_values_are_written_in_pieces)
+{
+    int64_t n = 100000;
+    hlo_messages *m = hlo_messages_new();
+    hlo_literal *h = hlo_literal_new("f32", 1, &n, m);
+    float *data = hlo_literal_leaf(h, 0).data;
+    for (int64_t i = 0; i < n; i++)
+        data[i] = (float)i / 7;
+    const struct hlo_view views[] = {
+        HLO_WITH(hlo_view, .max = SIZE_MAX),
+        HLO_WITH(hlo_view, .max = SIZE_MAX, .width = SIZE_MAX),
+    };
+    for (int k = 0; k < 4; k++) {
+        const struct hlo_view *v = &views[k % 2];
+        hlo_text text = k < 2 ? hlo_literal_show(h, v) : hlo_literal_json(h, v);
+        struct pieces p = {.most = SIZE_MAX};
+        ck_assert(hlo_literal_write(h, v, k >= 2, take_piece, &p, m));
+        ck_assert_uint_gt(p.count, 5);
+        ck_assert_uint_eq(p.all.size, text.size);
+        ck_assert(memcmp(p.all.data, text.data, text.size) == 0);
+        p.all.size = p.count = 0;
+        p.most = 2;
+        ck_assert(!hlo_literal_write(h, v, k >= 2, take_piece, &p, m));
+        ck_assert_uint_eq(p.count, 2);
+        buf_free(&p.all);
+        hlo_text_free(&text);
+    }
+    hlo_literal_free(h);
+    hlo_messages_free(m);
+}
+END_TEST
+
+START_TEST(values_on_a_screen)
+{
+    const struct show_case *c = &tall_cases[_i];
+    hlo_literal *l = parsed(c->of);
+    struct hlo_view view = c->v;
+    view.size = sizeof view;
+    hlo_text text = hlo_literal_show(l, &view);
+    ck_assert_str_eq(text.data, c->text);
+    hlo_text_free(&text);
+    hlo_literal_free(l);
+}
+END_TEST
+
 START_TEST(abridged_values)
 {
     const struct show_case *c = &show_cases[_i];
@@ -422,7 +499,7 @@ static const struct plot_case {
     {"f32[2] {nan, nan}",
      HLO_PLOT_HEAT,
      {.width = 6, .height = 4},
-     "f32[2] min nan max nan mean nan nan 2 inf 0\n0 NN|\n  0 1\n  no finite values\n"},
+     "f32[2] all elements nan\n0 NN|\n  0 1\n  no finite values\n"},
     {"s32[4] {0, 1, 4, 9}",
      HLO_PLOT_AUTO,
      {.width = 16, .height = 7},
@@ -677,6 +754,12 @@ static const struct comparison_case {
     {DT_F64, {100, 0}, {101, 0}, {.rel = 0.01}, true, ""},
     {DT_F64, {100, 0}, {101.2, 0}, {.rel = 0.01}, false, "abs 1.2"},
     {DT_F64, {100, 0}, {101.2, 0}, {.abs = 0.2, .rel = 0.01}, true, ""},
+    {DT_F32, {1000, 0.05}, {1000, 0}, {.usual = true}, true, ""}, /* of the largest element */
+    {DT_F32, {1000, 0.2}, {1000, 0}, {.usual = true}, false, "element {1}"},
+    {DT_F32, {1e-5, 1e-6}, {1e-5, 2e-6}, {.usual = true}, false, "element {1}"},
+    {DT_F64, {1, 0}, {1.00001, 0}, {.usual = true}, false, "element {0}"},
+    {DT_BF16, {1, INFINITY}, {1.03125, INFINITY}, {.usual = true}, true, ""},
+    {DT_F32, {1, NAN}, {1, 1}, {.usual = true}, false, "is nan"},
     {DT_C64, {1024, 0x1p-20}, {1024, 0}, {.ulp = 1}, true, ""}, /* the small part cancelled */
     {DT_C64, {1024, 0x1p-12}, {1024, 0}, {.ulp = 1}, false, "2 ulp"},
     {DT_C64, {INFINITY, 1}, {INFINITY, 1 + 0x1p-23}, {.ulp = 1}, true, ""},
@@ -762,6 +845,8 @@ int main(void)
     tcase_add_test(t, statistics_as_json);
     tcase_add_loop_test(t, slices_as_in_numpy, 0, COUNT_OF(slice_cases));
     tcase_add_loop_test(t, abridged_values, 0, COUNT_OF(show_cases));
+    tcase_add_loop_test(t, values_on_a_screen, 0, COUNT_OF(tall_cases));
+    tcase_add_test(t, long_values_are_written_in_pieces);
     tcase_add_test(t, full_values_equal_literal_print);
     tcase_add_loop_test(t, values_as_json, 0, COUNT_OF(json_cases));
     tcase_add_loop_test(t, text_plots, 0, COUNT_OF(plot_cases));

@@ -35,8 +35,8 @@ done
 
 # ---- options ----
 # The page of a command has it in its synopsis. Options of all commands are in hlo.1, options of runs in hlo-run.1.
-options_of_page() { sed -n 's/^\.It Fl /Fl /p' "$pages/$1" | grep -oE 'Fl (-[[:lower:]-]+|[[:lower:]])( |$)' | sed 's/Fl //; s/ //' | sed 's/^-\(.\)/--\1/; t; s/^/-/' | sorted; }
-options_of_command() { "$HLO" $1 --help | sed -n '/^usage:/,$p' | grep -oE '^  (-[[:lower:]],|   ) --[[:lower:]-]+' | tr ', ' '\n\n' | grep . | sorted; }
+options_of_page() { sed -n 's/^\.It Fl /Fl /p' "$pages/$1" | grep -oE 'Fl (-[[:lower:]-]+|[[:alpha:]])( |$)' | sed 's/Fl //; s/ //' | sed 's/^-\(.\)/--\1/; t; s/^/-/' | sorted; }
+options_of_command() { "$HLO" $1 --help | sed -n '/^usage:/,$p' | grep -oE '^  (-[[:alpha:]],|   ) --[[:lower:]-]+' | tr ', ' '\n\n' | grep . | sorted; }
 commands=$("$HLO" --help | sed -n 's/^  \([[:lower:]]*\)  *[[:upper:]].*\.$/\1/p')
 for command in $commands; do
     options_of_command $command
@@ -159,6 +159,10 @@ END
     for name in a before crash model module right; do
         cp step.hlo $name.hlo
     done
+    mkdir dumps
+    for phase in before_optimizations cpu_after_optimizations; do
+        cp step.hlo dumps/module_0001.jit_step.$phase.txt
+    done
     for name in after b wrong; do
         sed 's/ROOT r = f32\[2\] multiply(o, l)/ROOT r = f32[2] subtract(o, l)/' step.hlo >$name.hlo
     done
@@ -197,6 +201,9 @@ END
     done
     chmod +x bin/*
     case ${1##*/} in
+    diff | bisect)
+        "$HLO" run step.hlo --fake --save-bundle=in.npz >nothing.txt
+        ;;
     run | import) # arguments of two kinds
         sed -i 's/^  l = /  lr = f32[] parameter(1)\n&/' step.hlo
         "$HLO" run step.hlo --fake --save-bundle=in.npz >nothing.txt

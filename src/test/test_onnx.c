@@ -184,7 +184,6 @@ START_TEST(every_element_type_is_tested)
     static const int numbers[] = {
 #define ONNX_DTYPE(number, name, hlo, bits, field) number,
 #include "onnx/dtype.def"
-#undef ONNX_DTYPE
     };
     for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         bool found = numbers[i] == 8; /* strings */

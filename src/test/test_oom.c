@@ -403,7 +403,11 @@ static bool fake(struct stage *s)
 }
 static bool argument(struct stage *s)
 {
-    return set_literal(s, hlo_read_argument(s->module, 0, 0, "0.5", s->m));
+#define ROW "[1, 2, 3, 4, 5, 6, 7, 0.5]"
+#define TWO_ROWS ROW ", " ROW
+    return set_literal(
+        s, hlo_read_argument(s->module, 0, 0,
+                             "[" TWO_ROWS ", " TWO_ROWS ", " TWO_ROWS ", " TWO_ROWS "]", s->m));
 }
 
 static bool why(struct stage *s)
@@ -434,8 +438,7 @@ static bool diverge(struct stage *s)
                                .pairing = s->pairing,
                                .args = args,
                                .count = 1,
-                               .tolerance = &HLO_WITH(hlo_tolerance, .abs = 1, .rel = 1),
-                               .capacity = 500};
+                               .tolerance = &HLO_WITH(hlo_tolerance, .abs = 1, .rel = 1)};
     struct hlo_divergence d;
     c.a = hlo_plan(s->module, &options, s->m);
     c.b = hlo_plan(s->module, &plain, s->m);
@@ -519,6 +522,73 @@ static bool build(struct stage *s)
     return set_module(s, hlo_builder_finish(b, c));
 }
 
+/* ---- formats of XLA ---- */
+
+/* Writes a module and reads it back. */
+static bool rewrite(struct stage *s, const hlo_module *from, enum hlo_format format, bool gzip)
+{
+    hlo_file *f = hlo_write_module(s->large, from, format, gzip, s->m)
+                      ? hlo_file_open(s->large, false, s->m)
+                      : NULL;
+    hlo_module *module = f ? hlo_parse(f, 0, s->m) : NULL;
+    bool ok = module && set_text(s, hlo_print(module, HLO_PRINT_FULL));
+    hlo_module_free(module);
+    hlo_file_free(f);
+    return ok;
+}
+static bool write_text(struct stage *s) { return rewrite(s, s->module, HLO_FORMAT_TEXT, true); }
+
+static bool rewrite_literal(struct stage *s, enum hlo_format format)
+{
+    char argument[sizeof s->large + 1];
+    snprintf(argument, sizeof argument, "@%s", s->large);
+    return hlo_write_literal(s->large, s->x, format, false, s->m) &&
+           set_literal(s, hlo_read_argument(s->module, 0, 0, argument, s->m));
+}
+static bool literal_text(struct stage *s) { return rewrite_literal(s, HLO_FORMAT_TEXT); }
+
+#ifdef HAS_PROTO
+static bool write_proto(struct stage *s) { return rewrite(s, s->module, HLO_FORMAT_PROTO, false); }
+static bool write_pbtxt(struct stage *s)
+{
+    return rewrite(s, s->module, HLO_FORMAT_PROTO_TEXT, false);
+}
+static bool literal_proto(struct stage *s) { return rewrite_literal(s, HLO_FORMAT_PROTO); }
+static bool literal_pbtxt(struct stage *s) { return rewrite_literal(s, HLO_FORMAT_PROTO_TEXT); }
+
+static hlo_module *open_proto(struct stage *s, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/proto/%s", getenv("TESTDATA"), name);
+    hlo_file *f = hlo_file_open(path, false, s->m);
+    hlo_module *module = f ? hlo_parse(f, 0, s->m) : NULL;
+    hlo_file_free(f);
+    return module;
+}
+
+/* Many attributes. */
+static bool attributes(struct stage *s)
+{
+    hlo_module *module = open_proto(s, "attributes.pbtxt");
+    bool ok = module && rewrite(s, module, HLO_FORMAT_PROTO, true);
+    hlo_module_free(module);
+    return ok;
+}
+
+static bool snapshot(struct stage *s)
+{
+    hlo_module *module = open_proto(s, "run.pbtxt");
+    hlo_literal *parts[] = {module ? hlo_stored_argument(module, module, 0, 0, s->m) : NULL,
+                            module ? hlo_stored_result(module, 0, s->m) : NULL};
+    hlo_literal *both = parts[0] && parts[1] ? hlo_literal_tuple(parts, 2) : NULL;
+    s->silent |= parts[0] && parts[1] && !both;
+    for (int k = 0; k < 2 && !both; k++)
+        hlo_literal_free(parts[k]);
+    hlo_module_free(module);
+    return set_literal(s, both);
+}
+#endif
+
 #ifdef HAS_ONNX
 static bool onnx(struct stage *s)
 {
@@ -582,6 +652,7 @@ static const struct trial {
     {"extract", extract},
     {"fake", fake},
     {"list", list},
+    {"literal_text", literal_text},
     {"map_array", map_array},
     {"op_text", op_text},
     {"parse_literal", parse_literal},
@@ -610,6 +681,15 @@ static const struct trial {
     {"why", why},
     {"write_arrays", write_arrays},
     {"write_bit_by_bit", write_bit_by_bit},
+    {"write_text", write_text},
+#ifdef HAS_PROTO
+    {"attributes", attributes},
+    {"literal_pbtxt", literal_pbtxt},
+    {"literal_proto", literal_proto},
+    {"snapshot", snapshot},
+    {"write_pbtxt", write_pbtxt},
+    {"write_proto", write_proto},
+#endif
 #ifdef HAS_ONNX
     {"onnx", onnx},
 #endif

@@ -70,6 +70,36 @@ START_TEST(inserted_text_has_no_location)
 }
 END_TEST
 
+/* A message about text that replaces other text is about that. */
+START_TEST(replacements_have_the_location_of_the_original)
+{
+    struct hlo_piece op = made("negative");
+    op.name = "typed";
+    op.whole = typed;
+    op.whole_size = sizeof typed - 1;
+    op.first_line = 7;
+    op.at = typed + 28;
+    op.replaced = 3;
+    const struct hlo_piece pieces[] = {made("HloModule s\nENTRY main {\n  "), from(0, 27),
+                                       made("\n  y = "), op, made("(x)\n}\n")};
+    hlo_messages *m = hlo_messages_new();
+    hlo_file *f = hlo_file_of_pieces("session", pieces, sizeof pieces / sizeof *pieces);
+    ck_assert_ptr_null(hlo_parse(f, 0, m));
+    hlo_messages_add_at(m, &op, "first");
+    hlo_text drawn = hlo_messages_draw(m, false), one = hlo_messages_draw_one(m, 1, NULL),
+             none = hlo_messages_draw_one(m, 2, NULL);
+    ck_assert_ptr_nonnull(strstr(drawn.data, "typed:8:1: error: unknown opcode 'negative'"));
+    ck_assert_ptr_nonnull(strstr(drawn.data, "add(x, z)\n^~~\n"));
+    ck_assert_str_eq(one.data, "typed:8:1: error: first\nadd(x, z)\n^~~\n");
+    ck_assert_uint_eq(none.size, 0);
+    hlo_text_free(&drawn);
+    hlo_text_free(&one);
+    hlo_text_free(&none);
+    hlo_file_free(f);
+    hlo_messages_free(m);
+}
+END_TEST
+
 START_TEST(argument_texts)
 {
     static const char text[] =
@@ -84,7 +114,7 @@ START_TEST(argument_texts)
     fclose(out);
     char file[sizeof path + 1];
     snprintf(file, sizeof file, "@%s", path);
-    const char *const good[] = {"{3, 4}", " f32[2] {3, 4}", file};
+    const char *const good[] = {"{3, 4}", " f32[2] {3, 4}", "[3, 4]", "f32[2] [3,4]", file};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         hlo_literal *l = hlo_read_argument(module, 0, 0, good[i], m);
         ck_assert_ptr_nonnull(l);
@@ -115,6 +145,10 @@ START_TEST(argument_names)
     ck_assert_uint_eq(hlo_argument_value("{1, 2}"), 0);
     ck_assert_uint_eq(hlo_argument_value("f32[2] {1, 2}"), 0);
     ck_assert_uint_eq(hlo_argument_value("@x=y.npy"), 0);
+    ck_assert_uint_eq(hlo_argument_value("params['a b=1'][0]=[1]"), 19);
+    ck_assert_uint_eq(hlo_argument_value("f32[2]{1}"), 0);
+    ck_assert_uint_eq(hlo_argument_value("[1, 2]"), 0);
+    ck_assert_uint_eq(hlo_argument_value("x[1=2"), 0);
     ck_assert(hlo_literal_has_shape("f32[2] {1}", 10) && hlo_literal_has_shape("(f32[] 1)", 9));
     ck_assert(!hlo_literal_has_shape("{1}", 3) && !hlo_literal_has_shape("5", 1) &&
               !hlo_literal_has_shape("", 0));
@@ -127,6 +161,7 @@ int main(void)
     TCase *t = tcase_create("pieces");
     tcase_add_test(t, messages_refer_to_source_text);
     tcase_add_test(t, inserted_text_has_no_location);
+    tcase_add_test(t, replacements_have_the_location_of_the_original);
     tcase_add_test(t, argument_texts);
     tcase_add_test(t, argument_names);
     suite_add_tcase(s, t);

@@ -51,6 +51,34 @@ ENTRY main {
 }
 END
 
+cat >counted.hlo <<'END'
+HloModule counted
+
+forward {
+  state = (s32[], f32[1000,1000]) parameter(0)
+  count = s32[] get-tuple-element(state), index=0
+  one = s32[] constant(1)
+  after = s32[] add(count, one)
+  values = f32[1000,1000] get-tuple-element(state), index=1
+  sines = f32[1000,1000] sine(values)
+  ROOT next = (s32[], f32[1000,1000]) tuple(after, sines)
+}
+
+on {
+  state = (s32[], f32[1000,1000]) parameter(0)
+  count = s32[] get-tuple-element(state), index=0
+  most = s32[] constant(100000000)
+  ROOT go = pred[] compare(count, most), direction=LT
+}
+
+ENTRY main {
+  zero = s32[] constant(0)
+  values = f32[1000,1000] iota(), iota_dimension=0
+  start = (s32[], f32[1000,1000]) tuple(zero, values)
+  ROOT end = (s32[], f32[1000,1000]) while(start), condition=on, body=forward
+}
+END
+
 # Runs the program in the terminal, then prints its status and the state of the terminal.
 cat >"$dir/run" <<'END'
 trap : INT
@@ -371,6 +399,27 @@ terminated() {
 }
 check terminated "a signal that ends the program restores the terminal"
 
+calculator() {
+    start '$HLO repl add.hlo' && prompt || return 1
+    enter 'x = {1, 2}'
+    see '^  x = s32\[2\]{0} constant({1, 2})$' && see '^x = s32\[2\] {1, 2}$' && prompt || return 1
+    enter '.undo'
+    see '^undone: x = {1, 2}$' && prompt || return 1
+    enter '.undo' # the file remains
+    see 'error: nothing to undo$' && prompt || return 1
+    enter '.set lhs = {3, 4}'
+    see '^lhs is set to f32\[2\] ' && prompt || return 1
+    enter '.save saved.hlo'
+    see '^saved to saved.hlo: ' && prompt || return 1
+    enter '.history 2'
+    see '^.save saved.hlo$' && see '^.history 2$' && prompt || return 1
+    enter '? find'
+    see '^  .find RE ' && prompt || return 1
+    enter 'exit'
+    see '^status 0$'
+}
+check calculator "expressions show their HLO; .undo, .set and .save confirm; .history; ? and exit"
+
 # ---- completion ----
 
 complete_commands() {
@@ -645,6 +694,9 @@ progress() {
         for i in 0 1 2 3 4 5 6 7; do echo "  v$((i + 1)) = f32[2] add(v$i, v0)"; done
         echo '  ROOT r = f32[2] negate(v8) }'
     } >chain.hlo
+    start '$HLO run counted.hlo' && see 's: step [0-9]* of [0-9]*, end, iteration [0-9]* of 100000000' || return 1
+    key C-c
+    see '^status 130$' || return 1
     start '$HLO reduce --check="./slow \$1" chain.hlo' && see '^[0-9.]* s: [0-9]* instructions, [0-9]* candidates' || return 1
     see '^status 0$' && unseen ' s: '
 }
@@ -683,6 +735,64 @@ pagers() {
     see 'not found$' && see '^}$' && see '^status 0$'
 }
 check pagers "HLO_PAGER takes precedence over PAGER; no pager if disabled or missing"
+
+
+# less may lose a key that comes at the same time as Ctrl-C.
+quits_pager() {
+    key q
+    shows '^status '
+}
+
+# A result is paged with --full only, a trace with its messages.
+paged_runs() {
+    start 'PAGER=false $HLO run add.hlo --fake=ones'
+    see '^f32\[2\] {2, 2}' && see '^status 0$' || return 1
+    seq 200 >numbers
+    echo "ENTRY main { ROOT x = s32[200,1] constant({ $(sed 's/.*/{&},/' numbers | tr -d '\n' | sed 's/,$//') }) }" >long.hlo
+    start '$HLO run long.hlo --full' && last ':' || return 1
+    unseen 'status' || return 1
+    key C-c
+    until_holds quits_pager && see '^terminal restored$' || return 1
+    {
+        echo 'ENTRY main { v0 = f32[] parameter(0)'
+        for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do echo "  v$((i + 1)) = f32[] add(v$i, v0)"; done
+        echo '  ROOT r = f32[] divide(v0, v0) }'
+    } >many.hlo
+    start '$HLO trace many.hlo 0 --stop-on=nan' && last ':' || return 1
+    see '^instruction .* inf$' || return 1
+    key G
+    see "^many.hlo:.*nan" || return 1
+    key q
+    see '^status 4$' && see '^terminal restored$'
+}
+check paged_runs "long results and traces are paged; the exit status is that of the command"
+
+paged_lists() {
+    start '$HLO repl many.hlo' && prompt || return 1
+    enter '.list'
+    last ':' || return 1
+    t capture-pane -p -e | grep -q "$(printf '\033')\[1madd" || return 1
+    t capture-pane -p | grep -q 'v1 = f32\[\] add(v0, v0)' || return 1
+    key q
+    prompt || return 1
+    enter '.list 1,2'
+    see '    2  v1 = f32\[\] add(v0, v0)$' && prompt && ends || return 1
+    start '$HLO repl --no-pager many.hlo' && prompt || return 1
+    enter '.list'
+    see ' ROOT r = ' && prompt && ends
+}
+check paged_lists "long lists of the prompt are paged, in color; leaving the pager returns to the prompt"
+
+# The line of computations is longer than 80 columns.
+wrapped_help() {
+    start '$HLO repl --norc' && prompt || return 1
+    enter '.help'
+    last ':' || return 1
+    see '^  f { p = f32.* call$' && see '^ \{32\}it with f(a) or use to_apply=f$' || return 1
+    key q
+    prompt && ends
+}
+check wrapped_help "the introduction of .help is wrapped to the width of the terminal"
 
 echo "1..$n"
 exit $bad

@@ -368,7 +368,7 @@ static void run_steps(struct run *r, const char *text, bool plain, uint64_t step
 static bool is_scalar_program(const struct run *r)
 {
     const struct function *f = r->program->entry;
-    return f->steps[f->step_count - 1].scalar != NULL;
+    return step_scalar(&f->steps[f->step_count - 1]) != NULL;
 }
 
 START_TEST(random_programs_agree_with_reference)
@@ -387,8 +387,8 @@ START_TEST(random_programs_agree_with_reference)
         ck_assert_msg(!ran || same_literal(fast.result, plain.result, false), "seed %d", (int)seed);
         if (is_scalar && f->step_count == plain.program->entry->step_count &&
             is_scalar_program(&plain))
-            ck_assert_msg(!fast.result == !plain.result && budget_left(&fast.program->budget) ==
-                                                               budget_left(&plain.program->budget),
+            ck_assert_msg(!fast.result == !plain.result &&
+                              budget_left(&fast.state->budget) == budget_left(&plain.state->budget),
                           "seed %d", (int)seed);
         run_free(&fast);
         run_free(&plain);
@@ -424,7 +424,7 @@ static int loop_operations(const char *first, const char *index)
     run_plan(&r, text.data, &(struct plan_options){0});
     const struct function *f = r.program->entry;
     ck_assert(is_scalar_program(&r));
-    const int count = f->steps[f->step_count - 1].scalar->op_count;
+    const int count = f->steps[f->step_count - 1].as.scalar->op_count;
     run_free(&r);
     buf_free(&text);
     return count;

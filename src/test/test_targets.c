@@ -216,14 +216,14 @@ static void put_numbers(struct buf *out, enum ffi_dtype t, const void *data, siz
     for (size_t k = 0; k < count; k++) {
         buf_puts(out, k ? " " : "");
         switch (t) {
-        case FFI_PRED: buf_puts(out, ((const bool *)data)[k] ? "true" : "false"); break;
-        case FFI_S8: buf_int(out, ((const int8_t *)data)[k]); break;
-        case FFI_U8: buf_int(out, ((const uint8_t *)data)[k]); break;
-        case FFI_S32: buf_int(out, ((const int32_t *)data)[k]); break;
-        case FFI_S64: buf_int(out, ((const int64_t *)data)[k]); break;
-        case FFI_U64: buf_uint(out, ((const uint64_t *)data)[k]); break;
-        case FFI_F32: buf_g(out, ((const float *)data)[k], 9); break;
-        case FFI_F64: buf_g(out, ((const double *)data)[k], 17); break;
+        case FFI_DT_PRED: buf_puts(out, ((const bool *)data)[k] ? "true" : "false"); break;
+        case FFI_DT_S8: buf_int(out, ((const int8_t *)data)[k]); break;
+        case FFI_DT_U8: buf_int(out, ((const uint8_t *)data)[k]); break;
+        case FFI_DT_S32: buf_int(out, ((const int32_t *)data)[k]); break;
+        case FFI_DT_S64: buf_int(out, ((const int64_t *)data)[k]); break;
+        case FFI_DT_U64: buf_uint(out, ((const uint64_t *)data)[k]); break;
+        case FFI_DT_F32: buf_g(out, ((const float *)data)[k], 9); break;
+        case FFI_DT_F64: buf_g(out, ((const double *)data)[k], 17); break;
         default: buf_puts(out, "?"); break;
         }
     }

@@ -48,7 +48,7 @@ static void check_known(const char *condition, const char *body, const char *exp
     run_plan(&r, text.data, &(struct plan_options){.traced = true});
     const struct step *w = find_step(r.program, "w");
     ck_assert_ptr_nonnull(w);
-    const struct termination *t = w->termination;
+    const struct termination *t = w->as.termination;
     buf_puts(&known, !t ? "unknown" : t->known == ENDS_NEVER ? "never" : "");
     for (int k = 0; t && k < t->count; k++)
         buf_printf(&known, "%s%d", k ? " " : "", t->leaves[k]);

@@ -736,7 +736,7 @@ static void round_trip(const char *text, const char *expected)
     arena_init(&a);
     source_init(&s, STR("literal"), str_of(text));
     diags_init(&ds, &s);
-    struct literal *l = text_parse_literal(&ds, &s, &a);
+    struct literal *l = text_parse_literal(&ds, &s, &a, NULL);
     if (!expected) {
         ck_assert_msg(!l, "%s", text);
         ck_assert_uint_ge(ds.errors, 1);
@@ -777,6 +777,21 @@ START_TEST(command_line_literals)
     round_trip("s4[2] {-8, 7}", "s4[2]{0} {-8, 7}");
     round_trip("f32[1,1,1,2] {{{{1,2}}}}",
                "f32[1,1,1,2]{3,2,1,0} { { /*i0=0*/ { /*i1=0*/ { 1, 2 } } } }");
+    round_trip("f32[2] [1, 2.5]", "f32[2]{0} {1, 2.5}");
+    round_trip("s32[2,2] [[1,2],\n\t[3,4]]", "s32[2,2]{1,0} { { 1, 2 }, { 3, 4 } }");
+    round_trip("f32[5] [NaN, \"nan\", Infinity, -Infinity, \"-inf\"]",
+               "f32[5]{0} {nan, nan, inf, -inf, -inf}");
+    round_trip("c64[2] [[1,2],[3,\"inf\"]]", "c64[2]{0} {(1, 2), (3, inf)}");
+    round_trip("c64[] [1,2]", "c64[] (1, 2)");
+    round_trip("pred[2] [true, false]", "pred[2]{0} {1, 0}");
+    round_trip("f32[0,3] []", "f32[0,3]{1,0} {  }");
+    round_trip("f32[<=4] [1, 2]", "f32[2]{0} {1, 2}");
+    round_trip("f32[2] [1, 2}", NULL);
+    round_trip("f32[2] {1, 2]", NULL);
+    round_trip("f32[2,2] [{1, 2}, {3, 4}]", NULL);
+    round_trip("f32[2] [1]", NULL);
+    round_trip("f32[2] [1, null]", NULL);
+    round_trip("f32[2] 1", NULL);
     round_trip("f32[5] {...}", NULL);
     round_trip("f32[2] {1,2} x", NULL);
     round_trip("f32[2] {1,2", NULL);
@@ -822,7 +837,7 @@ START_TEST(literal_fast_path_agrees_with_tokens)
                                                by_tokens ? "/**/" : "", numbers[k]);
                 source_init(&s, STR("literal"), text);
                 diags_init(&ds, &s);
-                l[by_tokens] = text_parse_literal(&ds, &s, &a);
+                l[by_tokens] = text_parse_literal(&ds, &s, &a, NULL);
                 ok[by_tokens] = l[by_tokens] != NULL;
                 diags_free(&ds);
             }
@@ -867,7 +882,7 @@ START_TEST(value_round_trip)
         text_print_literal_with_shape(&out, l);
         source_init(&s, STR("literal"), buf_view(&out));
         diags_init(&ds, &s);
-        struct literal *back = text_parse_literal(&ds, &s, &a);
+        struct literal *back = text_parse_literal(&ds, &s, &a, NULL);
         ck_assert_msg(back != NULL, "%s: %.*s", dtype_spelling(type),
                       ds.first ? (int)ds.first->text.len : 0, ds.first ? ds.first->text.ptr : "");
         for (uint64_t k = 0; k < steps; k++)
@@ -890,20 +905,74 @@ START_TEST(splitting_files)
     struct arena a;
     size_t n;
     arena_init(&a);
-    struct source *parts = text_split(&a, STR("f"), STR("a\n// -----\nb\nc\n//-----  \nd"), &n);
+    struct source *parts =
+        text_split(&a, STR("f"), STR("a\n// -----\nb\nc\n//-----  \nd"), &n, NULL);
     ck_assert_uint_eq(n, 3);
     ck_assert(str_is(parts[0].text, "a\n"));
     ck_assert(str_is(parts[1].text, "b\nc\n"));
     ck_assert(str_is(parts[2].text, "d"));
     ck_assert_uint_eq(parts[1].first_line, 3);
     ck_assert_uint_eq(parts[2].first_line, 6);
-    parts = text_split(&a, STR("f"), STR("// a head\n\n// -----\nb\n// -----\n"), &n);
+    parts = text_split(&a, STR("f"), STR("// a head\n\n// -----\nb\n// -----\n"), &n, NULL);
     ck_assert_uint_eq(n, 1);
     ck_assert_uint_eq(parts[0].first_line, 1);
-    text_split(&a, STR("f"), STR(""), &n);
+    text_split(&a, STR("f"), STR(""), &n, NULL);
     ck_assert_uint_eq(n, 1);
-    text_split(&a, STR("f"), STR("// expect: rejected by the parser\n// -----\nb"), &n);
+    text_split(&a, STR("f"), STR("// expect: rejected by the parser\n// -----\nb"), &n, NULL);
     ck_assert_uint_eq(n, 2);
+    arena_free(&a);
+}
+END_TEST
+
+/* Modules printed one after the other, and dumps to standard output. `parts` are the first line,
+ * the title and the beginning of each part. */
+static const struct printed_case {
+    const char *text;
+    struct printed_part {
+        uint32_t line;
+        const char *title, *begin;
+    } parts[4];
+} printed_files[] = {
+    {"HloModule a, x=1\nENTRY e {\n}\n\nHloModule b\nENTRY e {\n}\n",
+     {{1, "a", "HloModule a"}, {4, "b", "\nHloModule b"}}},
+    {"// of a\nHloModule %a\n{ }\n// of b\n\nHloModule b\n{ }\n// -----\n{ }\n",
+     {{1, "a", "// of a"}, {4, "b", "// of b"}, {9, "", "{ }"}}},
+    {"e { }\nHloModule b\n{ }", {{1, "b", "e { }"}}}, /* rejected by the parser */
+    /* not outside of brackets, comments and strings, and not within a line */
+    {"HloModule a\ne { \"\nHloModule b\n\"\nHloModule c\n} HloModule d\n/*\nHloModule e\n*/\n",
+     {{1, "a", "HloModule a"}}},
+    {"/* x\n*/\nHloModule a\n{ }\nHloModules\n", {{1, "a", "/* x"}}},
+    {"/* x\nHloModule */\nHloModule a\n{ }\n", {{1, "a", "/* x"}}},
+    {"I0000 00:00:17.123456   12 x.cc:3] HloModule a\nI0000 00:00:17.123456   12 x.cc:3] e { }\n"
+     "I0000 00:00:17.123456   12 x.cc:3] HloModule b\nI0000 00:00:17.123456   12 x.cc:3] e { }\n",
+     {{1, "a", "I0000"}, {3, "b", "I0000"}}},
+    {"log\n*** Begin m.f.before.txt ***\nHloModule f\n{ }\n\n*** End m.f.before.txt ***\nlog\n"
+     "*** Begin m.f.ll ***\ndefine\n*** End m.f.ll ***\n*** Begin m.f.after.txt ***\r\n"
+     "// x\nHloModule f\n",
+     {{3, "m.f.before.txt", "HloModule f"}, {12, "m.f.after.txt", "// x"}}},
+    {"*** Begin m.f.txt ***\nHloModule f\n*** End m.f.txt ***", {{2, "m.f.txt", "HloModule f"}}},
+    {"*** Begin x ***\nnothing\n", {{1, "", "*** Begin"}}},
+    {"*** Begin ", {{1, "", "*** Begin"}}},
+};
+
+START_TEST(splitting_printed_modules)
+{
+    const struct printed_case *c = &printed_files[_i];
+    struct arena a;
+    struct str *titles;
+    size_t n, expected = 0;
+    arena_init(&a);
+    struct source *parts = text_split(&a, STR("f"), str_of(c->text), &n, &titles);
+    while (expected < COUNT_OF(c->parts) && c->parts[expected].line > 0)
+        expected++;
+    ck_assert_uint_eq(n, expected);
+    for (size_t k = 0; k < n; k++) {
+        ck_assert_uint_eq(parts[k].first_line, c->parts[k].line);
+        ck_assert_msg(str_is(titles[k], c->parts[k].title), "case %d: title " STR_FMT, _i,
+                      STR_ARG(titles[k]));
+        ck_assert_msg(str_starts(parts[k].text, str_of(c->parts[k].begin)), "case %d: " STR_FMT, _i,
+                      STR_ARG(parts[k].text));
+    }
     arena_free(&a);
 }
 END_TEST
@@ -936,6 +1005,7 @@ int main(void)
     tcase_add_test(tcase, literal_fast_path_agrees_with_tokens);
     tcase_add_test(tcase, value_round_trip);
     tcase_add_test(tcase, splitting_files);
+    tcase_add_loop_test(tcase, splitting_printed_modules, 0, COUNT_OF(printed_files));
     suite_add_tcase(suite, tcase);
     return check_run(suite);
 }

@@ -2,6 +2,7 @@
  * Tests of attribute values and the printer that golden tests cannot express: options; forms
  * accepted by default only; and that the canonical form of a sharding assigns the same devices.
  */
+#include "text/highlight.h"
 #include "text/text.h"
 
 #include "check_quiet.h"
@@ -293,6 +294,41 @@ START_TEST(canonical_shardings_keep_their_devices)
 }
 END_TEST
 
+/* ---- highlighting ---- */
+
+/* Text without escape sequences, all of which end on their line. */
+static void check_highlighted(struct str text)
+{
+    struct buf out = {0}, plain = {0};
+    bool colored = false;
+    text_highlight(&out, text, STR(""));
+    for (size_t k = 0; k < out.size; k++) {
+        ck_assert(!colored || out.data[k] != '\n');
+        if (out.data[k] != '\033') {
+            buf_putc(&plain, out.data[k]);
+            continue;
+        }
+        colored = out.data[k + 2] != '0';
+        while (out.data[k] != 'm')
+            k++;
+    }
+    ck_assert(!colored && str_eq(buf_view(&plain), text));
+    buf_free(&out);
+    buf_free(&plain);
+}
+
+/* Any text is highlighted, and nothing is lost: beginnings of a module, and what is no HLO. */
+START_TEST(highlighting_keeps_the_text)
+{
+    static const char odd[] = "a\0b @ ' \"open\n /* f32[ f32[2]{ \xff\xc3 $ -> // end";
+    for (size_t n = 0; n < sizeof sample; n++)
+        check_highlighted((struct str){sample, n});
+    for (size_t n = 0; n < sizeof odd; n++)
+        for (size_t from = 0; from <= n; from++)
+            check_highlighted((struct str){odd + from, n - from});
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("text_print");
@@ -302,6 +338,7 @@ int main(void)
     tcase_add_test(c, default_mode_accepts_more);
     tcase_add_test(c, unreduced_sharding_is_printed);
     tcase_add_test(c, canonical_shardings_keep_their_devices);
+    tcase_add_test(c, highlighting_keeps_the_text);
     suite_add_tcase(s, c);
     return check_run(s);
 }

@@ -22,6 +22,7 @@ struct stage {
     const char *at;  /* instruction at which `act` is called; NULL: all */
     bool (*act)(struct stage *s, const struct hlo_event *event);
     size_t befores;
+    long long trips, trip_count; /* iterations seen, and hlo_run_trip_count */
     hlo_literal *result;
     hlo_messages *messages; /* messages of callbacks */
 };
@@ -578,6 +579,62 @@ START_TEST(progress_of_a_run)
 }
 END_TEST
 
+static bool count_trips(struct stage *s, const struct hlo_event *event)
+{
+    s->trips++;
+    s->trip_count = hlo_run_trip_count(s->program);
+    return true;
+}
+
+/* Loops that count from `first` by `step` while the comparison with `bound` holds. */
+START_TEST(trip_counts)
+{
+    static const struct {
+        const char *condition, *sum;
+        int first, bound, step;
+        bool known;
+    } cases[] = {
+        {"compare(i, n), direction=LT", "add(j, one)", 0, 7, 2, true},
+        {"compare(i, n), direction=LT", "add(one, j)", -3, 4, 1, true},
+        {"compare(i, n), direction=LE", "add(j, one)", 1, 9, 4, true},
+        {"compare(i, n), direction=GT", "add(j, one)", 9, 0, -2, true},
+        {"compare(i, n), direction=NE", "add(j, one)", 2, 5, 1, true},
+        {"call(i, n), to_apply=below", "call(j, one), to_apply=sum", 0, 5, 1, true},
+        {"compare(i, n), direction=NE", "add(j, one)", 0, 6, 2, false},
+        {"compare(n, i), direction=GT", "add(j, one)", 0, 6, 2, false},
+        {"compare(i, n), direction=LT", "add(j, j)", 1, 6, 1, false},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct stage s;
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "below { a = s32[] parameter(0) b = s32[] parameter(1)\n"
+                 "  ROOT l = pred[] compare(a, b), direction=LT }\n"
+                 "sum { a = s32[] parameter(0) b = s32[] parameter(1)\n"
+                 "  ROOT l = s32[] add(a, b) }\n"
+                 "on { s = (s32[], f32[2]) parameter(0)\n"
+                 "  i = s32[] get-tuple-element(s), index=0\n  n = s32[] constant(%d)\n"
+                 "  ROOT go = pred[] %s }\n"
+                 "body { s = (s32[], f32[2]) parameter(0)\n"
+                 "  j = s32[] get-tuple-element(s), index=0\n  one = s32[] constant(%d)\n"
+                 "  next = s32[] %s\n  x = f32[2] get-tuple-element(s), index=1\n"
+                 "  y = f32[2] negate(x)\n  ROOT t = (s32[], f32[2]) tuple(next, y) }\n"
+                 "ENTRY main { first = s32[] constant(%d)\n  v = f32[2] iota(), iota_dimension=0\n"
+                 "  t = (s32[], f32[2]) tuple(first, v)\n"
+                 "  ROOT w = (s32[], f32[2]) while(t), condition=on, body=body }\n",
+                 cases[k].bound, cases[k].condition, cases[k].step, cases[k].sum, cases[k].first);
+        open_stage(&s, text, &traced);
+        s.at = "y";
+        s.act = count_trips;
+        ck_assert_int_eq(hlo_run_trip_count(s.program), -1);
+        run_stage(&s);
+        ck_assert_int_gt(s.trips, 0);
+        ck_assert_int_eq(s.trip_count, cases[k].known ? s.trips : -1);
+        close_stage(&s);
+    }
+}
+END_TEST
+
 START_TEST(interruptions)
 {
     for (int k = 0; k < 2; k++) {
@@ -689,6 +746,7 @@ int main(void)
     tcase_add_loop_test(c, origin_of_a_value, 0, sizeof origins / sizeof *origins);
     tcase_add_test(c, participants);
     tcase_add_test(c, progress_of_a_run);
+    tcase_add_test(c, trip_counts);
     tcase_add_test(c, interruptions);
     tcase_add_test(c, trip_limit);
     tcase_add_test(c, option_struct_sizes);

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_PARTICIPANTS = 8, REPETITIONS = 1000 };
+enum { MAX_PARTICIPANTS = 8, REPETITIONS = 200 };
 
 struct run {
     struct source source;
@@ -21,6 +21,7 @@ struct run {
     struct arena arenas[MAX_PARTICIPANTS];
     struct module *module;
     struct program *programs[MAX_PARTICIPANTS];
+    struct run_state *states[MAX_PARTICIPANTS];
     struct world_participant tasks[MAX_PARTICIPANTS];
     int64_t count;
 };
@@ -40,7 +41,8 @@ static void run_begin(struct run *r, const char *text)
         arena_init(&r->arenas[k]);
         r->programs[k] = plan_module(&r->ds, r->module, &options);
         ck_assert(r->programs[k] != NULL);
-        r->tasks[k] = (struct world_participant){.program = r->programs[k], .arena = &r->arenas[k]};
+        r->states[k] = run_state_new(r->programs[k]);
+        r->tasks[k] = (struct world_participant){.state = r->states[k], .arena = &r->arenas[k]};
     }
 }
 
@@ -50,6 +52,7 @@ static void run_end(struct run *r)
         if (r->tasks[k].result)
             literal_free_data(r->tasks[k].result);
         arena_free(&r->arenas[k]);
+        run_state_free(r->states[k]);
         program_free(r->programs[k]);
     }
     module_free(r->module);
@@ -441,7 +444,7 @@ START_TEST(values_are_reproducible)
         " zero = f32[] constant(0)\n"
         " ROOT out = f32[] reduce(y, zero), dimensions={0}, to_apply=add }\n";
     float first[MAX_PARTICIPANTS];
-    for (int k = 0; k < REPETITIONS / 10; k++) {
+    for (int k = 0; k < REPETITIONS / 2; k++) {
         struct test_run t;
         const struct rank *r =
             test_run_begin(&t, text, NULL, k % 10 == 0 ? k / 10 % NETWORK_MAX : 0, (uint64_t)k);

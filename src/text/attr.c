@@ -17,16 +17,12 @@ bool wrong_count(struct parser *p, struct span span, const char *what, int64_t f
 
 /* ---- lists ---- */
 
-bool list_open(struct parser *p, struct list *l, enum token_kind open, enum token_kind close)
-{
-    *l = (struct list){.close = close};
-    return expect(p, open, NULL);
-}
-
 bool list_more(struct parser *p, struct list *l)
 {
     if (!l->started) {
         l->started = true;
+        if (!expect(p, l->open, NULL))
+            return false;
         l->ok = accept(p, l->close);
         return !l->ok;
     }
@@ -139,6 +135,60 @@ void print_name(struct buf *out, struct str name, const struct print_options *op
     buf_str(out, name);
 }
 
+/* ---- lists of values of one kind ---- */
+
+typedef bool parse_value_fn(struct parser *p, const struct attr_site *site, union attr_value *out);
+typedef void print_value_fn(struct buf *out, const struct attr_site *site, union attr_value v);
+
+/* `width`: bytes of an element of the array, the first ones of the union. NULL: malformed. */
+static void *parse_list(struct parser *p, const struct attr_site *site, parse_value_fn *element,
+                        size_t width, int *count)
+{
+    struct buf made = {0};
+    struct list l = {TOK_LBRACE, TOK_RBRACE};
+    bool ok = true;
+    for (*count = 0; ok && list_more(p, &l); ++*count) {
+        union attr_value v;
+        ok = element(p, site, &v);
+        if (ok)
+            buf_bytes(&made, &v, width);
+    }
+    void *at = ok && l.ok ? arena_copy(p->arena, made.data, made.size) : NULL;
+    buf_free(&made);
+    return at;
+}
+
+static void print_list(struct buf *out, const struct attr_site *site, print_value_fn *element,
+                       const void *at, int64_t count, size_t width, const char *separator)
+{
+    buf_putc(out, '{');
+    for (int64_t k = 0; k < count; k++) {
+        union attr_value v;
+        memcpy(&v, (const char *)at + (size_t)k * width, width);
+        buf_puts(out, k ? separator : "");
+        element(out, site, v);
+    }
+    buf_putc(out, '}');
+}
+
+/* The functions of the kind that lists values of another kind. */
+#define LIST_OF(kind, member, separator)                                                           \
+    static bool parse_##kind##_list_value(struct parser *p, const struct attr_site *site,          \
+                                          union attr_value *out)                                   \
+    {                                                                                              \
+        int count;                                                                                 \
+        out->member.at =                                                                           \
+            parse_list(p, site, parse_##kind##_value, sizeof *out->member.at, &count);             \
+        out->member.count = count;                                                                 \
+        return out->member.at != NULL;                                                             \
+    }                                                                                              \
+    static void print_##kind##_list_value(struct buf *out, const struct attr_site *site,           \
+                                          union attr_value v)                                      \
+    {                                                                                              \
+        print_list(out, site, print_##kind##_value, v.member.at, v.member.count,                   \
+                   sizeof *v.member.at, separator);                                                \
+    }
+
 /* ---- bool ---- */
 
 /* bool = "true" | "false" ; */
@@ -155,13 +205,11 @@ static void print_bool(struct buf *out, bool b) { buf_puts(out, b ? "true" : "fa
 
 static bool parse_bool_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     return parse_bool(p, &out->b);
 }
 
 static void print_bool_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     print_bool(out, v.b);
 }
 
@@ -192,13 +240,11 @@ bool parse_int32(struct parser *p, int32_t *out)
 
 static bool parse_int_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     return parse_int(p, &out->i);
 }
 
 static bool parse_int32_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     int32_t i = 0;
     bool ok = parse_int32(p, &i);
     out->i = i;
@@ -207,7 +253,6 @@ static bool parse_int32_value(struct parser *p, const struct attr_site *site, un
 
 static void print_int_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     buf_int(out, v.i);
 }
 
@@ -231,19 +276,8 @@ bool parse_number(struct parser *p, double *out)
     return true;
 }
 
-void print_g6(struct buf *out, double v)
-{
-    if (isnan(v))
-        buf_puts(out, "nan");
-    else if (isinf(v))
-        buf_puts(out, v < 0 ? "-inf" : "inf");
-    else
-        buf_g(out, v, 6);
-}
-
 static bool parse_float_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     struct token number = p->tok;
     if (!parse_number(p, &out->f))
         return false;
@@ -255,8 +289,7 @@ static bool parse_float_value(struct parser *p, const struct attr_site *site, un
 
 static void print_float_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
-    print_g6(out, v.f);
+    buf_g(out, v.f, 6);
 }
 
 /* ---- enumerations ---- */
@@ -300,9 +333,7 @@ static bool parse_enum_list_value(struct parser *p, const struct attr_site *site
 {
     uint8_t *at = NULL;
     size_t count = 0, capacity = 0;
-    struct list l;
-    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
-        return false;
+    struct list l = {TOK_LBRACE, TOK_RBRACE};
     while (list_more(p, &l)) {
         int e = 0;
         if (!parse_enum_word(p, site->id, &e))
@@ -327,36 +358,7 @@ static void print_enum_list_value(struct buf *out, const struct attr_site *site,
 /* ---- lists of bools and integers ---- */
 
 /* bool_list = "{" [bool {"," bool}] "}" ; */
-static bool parse_bool_list_value(struct parser *p, const struct attr_site *site,
-                                  union attr_value *out)
-{
-    (void)site;
-    bool *at = NULL;
-    size_t count = 0, capacity = 0;
-    struct list l;
-    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
-        return false;
-    while (list_more(p, &l)) {
-        bool b;
-        if (!parse_bool(p, &b))
-            return false;
-        VEC_PUSH(p->arena, at, count, capacity) = b;
-    }
-    out->bools = (struct bool_list){(int)count, at};
-    return l.ok;
-}
-
-static void print_bool_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
-{
-    (void)site;
-    buf_putc(out, '{');
-    for (int i = 0; i < v.bools.count; i++) {
-        if (i)
-            buf_putc(out, ',');
-        print_bool(out, v.bools.at[i]);
-    }
-    buf_putc(out, '}');
-}
+LIST_OF(bool, bools, ",")
 
 /* int_list = "{" [INT {"," INT}] "}" ; */
 bool parse_int_list(struct parser *p, struct ints *out)
@@ -391,55 +393,22 @@ bool parse_index(struct parser *p, struct ints *out)
 static bool parse_int_list_value(struct parser *p, const struct attr_site *site,
                                  union attr_value *out)
 {
-    (void)site;
     return parse_int_list(p, &out->ints);
 }
 
 static void print_int_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     print_ints_braced(out, v.ints);
 }
 
 /* int_list_list = "{" [int_list {"," int_list}] "}" ; */
-static bool parse_int_list_list_value(struct parser *p, const struct attr_site *site,
-                                      union attr_value *out)
-{
-    (void)site;
-    struct ints *at = NULL;
-    size_t count = 0, capacity = 0;
-    struct list l;
-    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
-        return false;
-    while (list_more(p, &l)) {
-        struct ints row;
-        if (!parse_int_list(p, &row))
-            return false;
-        VEC_PUSH(p->arena, at, count, capacity) = row;
-    }
-    out->ints_list = (struct ints_list){(int64_t)count, at};
-    return l.ok;
-}
-
-static void print_int_list_list_value(struct buf *out, const struct attr_site *site,
-                                      union attr_value v)
-{
-    (void)site;
-    buf_putc(out, '{');
-    for (int64_t i = 0; i < v.ints_list.count; i++) {
-        if (i)
-            buf_putc(out, ',');
-        print_ints_braced(out, v.ints_list.at[i]);
-    }
-    buf_putc(out, '}');
-}
+LIST_OF(int_list, ints_list, ",")
 
 /* ---- computations and instructions ---- */
 
 static bool parse_computation_value(struct parser *p, const struct attr_site *site,
                                     union attr_value *out)
 {
-    (void)site;
     return parse_computation_ref(p, &out->computation);
 }
 
@@ -450,41 +419,12 @@ static void print_computation_value(struct buf *out, const struct attr_site *sit
 }
 
 /* computation_list = "{" [computation_ref {"," computation_ref}] "}" ; */
-static bool parse_computation_list_value(struct parser *p, const struct attr_site *site,
-                                         union attr_value *out)
-{
-    (void)site;
-    struct computation **at = NULL;
-    size_t count = 0, capacity = 0;
-    struct list l;
-    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
-        return false;
-    while (list_more(p, &l)) {
-        struct computation *c;
-        if (!parse_computation_ref(p, &c))
-            return false;
-        VEC_PUSH(p->arena, at, count, capacity) = c;
-    }
-    out->computations = (struct computation_list){(int)count, at};
-    return l.ok;
-}
-
-static void print_computation_list_value(struct buf *out, const struct attr_site *site,
-                                         union attr_value v)
-{
-    buf_putc(out, '{');
-    for (int i = 0; i < v.computations.count; i++) {
-        print_separator(out, i, false);
-        print_name(out, v.computations.at[i]->name, site->options);
-    }
-    buf_putc(out, '}');
-}
+LIST_OF(computation, computations, ", ")
 
 /* inst_list = "{" inst_ref {"," inst_ref} "}" ; */
 static bool parse_inst_list_value(struct parser *p, const struct attr_site *site,
                                   union attr_value *out)
 {
-    (void)site;
     struct inst **at = NULL;
     size_t count = 0, capacity = 0;
     struct map seen;
@@ -519,7 +459,6 @@ static void print_inst_list_value(struct buf *out, const struct attr_site *site,
 /* dtype = DTYPE ; (* extension *) */
 static bool parse_dtype_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     if (p->tok.kind != TOK_DTYPE)
         return expected(p, "an element type");
     out->e = (int)p->tok.dtype;
@@ -529,111 +468,42 @@ static bool parse_dtype_value(struct parser *p, const struct attr_site *site, un
 
 static void print_dtype_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     buf_puts(out, dtype_spelling((enum dtype)v.e));
 }
 
 static bool parse_shape_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     return parse_shape(p, &out->shape);
 }
 
 static void print_shape_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     shape_print(out, v.shape, true);
 }
 
 /* shape_list = "{" [shape {"," shape}] "}" ; */
-static bool parse_shape_list_value(struct parser *p, const struct attr_site *site,
-                                   union attr_value *out)
-{
-    (void)site;
-    const struct shape **at = NULL;
-    size_t count = 0, capacity = 0;
-    struct list l;
-    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
-        return false;
-    while (list_more(p, &l)) {
-        const struct shape *s;
-        if (!parse_shape(p, &s))
-            return false;
-        VEC_PUSH(p->arena, at, count, capacity) = s;
-    }
-    out->shapes = (struct shape_list){(int)count, at};
-    return l.ok;
-}
-
-static void print_shape_list_value(struct buf *out, const struct attr_site *site,
-                                   union attr_value v)
-{
-    (void)site;
-    buf_putc(out, '{');
-    for (int i = 0; i < v.shapes.count; i++) {
-        print_separator(out, i, false);
-        shape_print(out, v.shapes.at[i], true);
-    }
-    buf_putc(out, '}');
-}
+LIST_OF(shape, shapes, ", ")
 
 static bool parse_literal_value(struct parser *p, const struct attr_site *site,
                                 union attr_value *out)
 {
-    (void)site;
     return parse_literal_with_shape(p, &out->literal);
 }
 
 static void print_literal_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     text_print_literal_with_shape(out, v.literal);
 }
 
 /* ---- dispatch ---- */
 
 static const struct attr_pair {
-    bool (*parse)(struct parser *p, const struct attr_site *site, union attr_value *out);
-    void (*print)(struct buf *out, const struct attr_site *site, union attr_value v);
+    parse_value_fn *parse;
+    print_value_fn *print;
 } pairs[KIND_COUNT] = {
-#define PAIR(name)                                                                                 \
-    {                                                                                              \
-        parse_##name##_value, print_##name##_value                                                 \
-    }
-    [KIND_ALIASING] = PAIR(aliasing),
-    [KIND_BOOL] = PAIR(bool),
-    [KIND_BOOL_LIST] = PAIR(bool_list),
-    [KIND_COMPUTATION] = PAIR(computation),
-    [KIND_COMPUTATION_LIST] = PAIR(computation_list),
-    [KIND_DEVICE_LIST] = PAIR(device_list),
-    [KIND_DIM_LABELS] = PAIR(dim_labels),
-    [KIND_DOMAIN] = PAIR(domain),
-    [KIND_DTYPE] = PAIR(dtype),
-    [KIND_ENUM] = PAIR(enum),
-    [KIND_ENUM_LIST] = PAIR(enum_list),
-    [KIND_FLOAT] = PAIR(float),
-    [KIND_FRONTEND_ATTRIBUTES] = PAIR(frontend_attributes),
-    [KIND_INST_LIST] = PAIR(inst_list),
-    [KIND_INT] = PAIR(int),
-    [KIND_INT32] = {parse_int32_value, print_int_value},
-    [KIND_INT_LIST] = PAIR(int_list),
-    [KIND_INT_LIST_LIST] = PAIR(int_list_list),
-    [KIND_LITERAL] = PAIR(literal),
-    [KIND_METADATA] = PAIR(metadata),
-    [KIND_ORIGIN] = PAIR(origin),
-    [KIND_PADDING] = PAIR(padding),
-    [KIND_RESULT_ACCURACY] = PAIR(result_accuracy),
-    [KIND_SHAPE] = PAIR(shape),
-    [KIND_SHAPE_LIST] = PAIR(shape_list),
-    [KIND_SHARDING] = PAIR(sharding),
-    [KIND_SLICES] = PAIR(slices),
-    [KIND_SPARSITY_CONFIG] = PAIR(sparsity_config),
-    [KIND_STATISTICS] = PAIR(statistics),
-    [KIND_STRING] = PAIR(string),
-    [KIND_STRING_OR_DICT] = PAIR(string_or_dict),
-    [KIND_WINDOW] = PAIR(window),
-    [KIND_WINDOW_PADDING] = PAIR(window_padding),
-#undef PAIR
+#define KIND(id, function, name) {parse_##function##_value, print_##function##_value},
+#define print_int32_value print_int_value
+#include "op/kind.def"
 };
 
 bool attr_parse_value(struct parser *p, enum attr_id id, const struct inst *i,

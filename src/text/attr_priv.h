@@ -52,14 +52,12 @@ ATTR_PAIR(sharding);
 
 /* ---- lists ---- */
 
-/* Parses a comma-separated list: list_open consumes the opening bracket, list_more commas and the
- * closing one. After `while (list_more(p, &l)) { ... }`, `l.ok` is whether the list was
- * well-formed. */
+/* Parses a comma-separated list in brackets: after `struct list l = {TOK_LBRACE, TOK_RBRACE}` and
+ * `while (list_more(p, &l)) { ... }`, `l.ok` is whether the list was well-formed. */
 struct list {
-    enum token_kind close;
+    enum token_kind open, close;
     bool started, ok;
 };
-bool list_open(struct parser *p, struct list *l, enum token_kind open, enum token_kind close);
 bool list_more(struct parser *p, struct list *l);
 
 /* A growable list of integers; small ones need no allocation. */
@@ -154,9 +152,6 @@ const char *sharding_canonicalize(struct arena *a, struct sharding *s);
 
 /* ---- printing ---- */
 
-/* Prints `%.6g`, with inf and nan as XLA spells them. */
-void print_g6(struct buf *out, double v);
-void print_quoted(struct buf *out, struct str s); /* escaped, in double quotes */
 /* In double quotes without escaping, for strings that XLA does not escape. */
 void print_unescaped(struct buf *out, struct str s);
 /* Prints the separator before item `index` of a list: `, `, and before every fifth item a comment
@@ -166,6 +161,8 @@ void print_separator(struct buf *out, int64_t index, bool comments);
 void print_name(struct buf *out, struct str name, const struct print_options *options);
 void print_metadata_parts(struct buf *out, const struct metadata *m); /* {op_name="x"} */
 void print_frontend_attributes(struct buf *out, const struct frontend_attributes *f);
+/* `{0}: (1, {})`, or `(1, {})`; `kind` follows the index. */
+void print_alias(struct buf *out, const struct alias *a, bool output, const char *kind);
 void print_origin_leaf(struct buf *out, const struct origin *o); /* {"n" {0}} */
 
 #endif

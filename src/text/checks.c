@@ -215,14 +215,12 @@ static bool even_operands(struct parser *p, struct draft *d)
 
 static bool dot(struct parser *p, struct draft *d)
 {
-    (void)p;
     d->i.operand_count = 2; /* XLA drops the others */
     return true;
 }
 
 static bool rng_bit_generator(struct parser *p, struct draft *d)
 {
-    (void)p;
     d->i.operand_count = 1;
     return true;
 }
@@ -295,14 +293,12 @@ static const struct shape *tuple_of(struct parser *p, int count, const struct sh
 
 static bool gives_token(struct parser *p, struct draft *d)
 {
-    (void)p;
     d->i.shape = shape_token();
     return true;
 }
 
 static bool gives_operand(struct parser *p, struct draft *d)
 {
-    (void)p;
     d->i.shape = operand_shape(&d->i, 0);
     return true;
 }
@@ -478,7 +474,6 @@ static void all_dimensions(struct parser *p, struct inst *i)
 
 static void drop_default_type(struct parser *p, struct inst *i)
 {
-    (void)p;
     int given = inst_enum(i, A_TYPE, -1);
     inst_remove_attr(i, A_TYPE);
     if (given >= 0 && given != inst_compare_type(i))

@@ -223,9 +223,8 @@ void text_rebuild_frames(struct module *m)
     map_init(&r.locations, &r.scratch);
     map_init(&r.frames, &r.scratch);
     r.frame_of = ARENA_ARRAY(&r.scratch, int32_t, old.frame_count + 1);
-    for (int c = 0; c < m->computation_count; c++)
-        for (int k = 0; k < m->computations[c]->inst_count; k++)
-            renumber_inst(&r, m->computations[c]->insts[k]);
+    for (struct inst *i = NULL; (i = module_next(m, i)) != NULL;)
+        renumber_inst(&r, i);
     m->frames = r.fresh;
     m->frames.given = r.fresh.frame_count > 0;
     arena_free(&r.scratch);

@@ -52,9 +52,7 @@ static bool at_char(const char *s, const char *end, char c) { return s < end && 
 
 /* ---- separators ---- */
 
-/* The end of a prefix written by a logger at the start of a line, as in `I0000 00:00:17.123 12345
- * file.cc:123] ` and `2024-01-01 12:00:00.123: I xla/file.cc:12] `; NULL if none. */
-static const char *log_prefix_end(const char *s, const char *end)
+const char *lex_log_prefix_end(const char *s, const char *end)
 {
     const char *p = s;
     bool glog = end - s > 5 && strchr("IWEF", *s) && *s;
@@ -82,6 +80,22 @@ static const char *log_prefix_end(const char *s, const char *end)
     return number > p && number[-1] == ':' ? close + 2 : NULL;
 }
 
+const char *lex_comment_end(const char *s, const char *end)
+{
+    if (end - s < 2 || *s != '/' || (s[1] != '/' && s[1] != '*'))
+        return NULL;
+    if (s[1] == '/') {
+        while (s < end && *s != '\n' && *s != '\r')
+            s++;
+        return s;
+    }
+    const char *close = s + 2;
+    do {
+        close = memchr(close, '*', (size_t)(end - close));
+    } while (close && close + 1 < end && close[1] != '/' && close++);
+    return close && close + 1 < end ? close + 2 : NULL;
+}
+
 /* Skips white space and comments; an unterminated comment is not skipped. */
 static const char *skip_separators(const char *s, const char *begin, const char *end, bool strict)
 {
@@ -91,28 +105,16 @@ static const char *skip_separators(const char *s, const char *begin, const char 
         if (s == end)
             return s;
         if (!strict && (s == begin || s[-1] == '\n') && is_class(*s, C_NAME)) {
-            const char *after = log_prefix_end(s, end);
+            const char *after = lex_log_prefix_end(s, end);
             if (after) {
                 s = after;
                 continue;
             }
         }
-        if (*s != '/' || end - s < 2)
+        const char *after = lex_comment_end(s, end);
+        if (!after)
             return s;
-        if (s[1] == '/') {
-            while (s < end && *s != '\n' && *s != '\r')
-                s++;
-        } else if (s[1] == '*') {
-            const char *close = s + 2;
-            do {
-                close = memchr(close, '*', (size_t)(end - close));
-            } while (close && close + 1 < end && close[1] != '/' && close++);
-            if (!close || close + 1 >= end)
-                return s;
-            s = close + 2;
-        } else {
-            return s;
-        }
+        s = after;
     }
 }
 
@@ -694,48 +696,10 @@ bool accept(struct parser *p, enum token_kind kind)
 static const char *token_name(enum token_kind kind)
 {
     static const char *const names[TOK_KIND_COUNT] = {
-        [TOK_EOF] = "the end of the text",
-        [TOK_EQUAL] = "'='",
-        [TOK_COMMA] = "','",
-        [TOK_COLON] = "':'",
-        [TOK_STAR] = "'*'",
-        [TOK_HASH] = "'#'",
-        [TOK_PLUS] = "'+'",
-        [TOK_TILDE] = "'~'",
-        [TOK_LSQUARE] = "'['",
-        [TOK_RSQUARE] = "']'",
-        [TOK_LBRACE] = "'{'",
-        [TOK_RBRACE] = "'}'",
-        [TOK_LPAREN] = "'('",
-        [TOK_RPAREN] = "')'",
-        [TOK_LESS] = "'<'",
-        [TOK_GREATER] = "'>'",
-        [TOK_LESS_EQUAL] = "'<='",
-        [TOK_ARROW] = "'->'",
-        [TOK_DOTS] = "'...'",
-        [TOK_QUESTION] = "'?'",
-        [TOK_NAME] = "a name",
-        [TOK_ATTR_NAME] = "an attribute name with '='",
-        [TOK_IDENT] = "a word",
-        [TOK_DTYPE] = "an element type",
-        [TOK_STRING] = "a string",
-        [TOK_INT] = "an integer",
-        [TOK_DECIMAL] = "a number",
-        [TOK_NEG_INF] = "'-inf'",
-        [TOK_DXD] = "sizes such as 2x3",
-        [TOK_PAD] = "padding such as 0_1x2_3",
-        [TOK_DIM_LABELS] = "labels such as b0f_0io->b0f",
-        [TOK_TRUE] = "'true'",
-        [TOK_FALSE] = "'false'",
-        [TOK_HLO_MODULE] = "'HloModule'",
-        [TOK_ENTRY] = "'ENTRY'",
-        [TOK_ROOT] = "'ROOT'",
-        [TOK_FILE_NAMES] = "'FileNames'",
-        [TOK_FUNCTION_NAMES] = "'FunctionNames'",
-        [TOK_FILE_LOCATIONS] = "'FileLocations'",
-        [TOK_STACK_FRAMES] = "'StackFrames'",
+#define TOKEN(id, name) name,
+#include "text/token.def"
     };
-    return names[kind] ? names[kind] : "a keyword";
+    return names[kind];
 }
 
 bool expect(struct parser *p, enum token_kind kind, const char *what)

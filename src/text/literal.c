@@ -3,28 +3,12 @@
  *
  * XLA parses an array literal in a loop over tokens with a depth and a counter per dimension
  * (grammar/text.md 2.6); parse_array_literal is that loop. Tokens are too slow for millions of
- * numbers: scan_values handles runs of plain numbers bytewise, and leaves everything else, errors
+ * numbers: literal_scan handles runs of plain numbers bytewise, and leaves everything else, errors
  * included, to the loop.
  */
-#include "text/text_priv.h"
+#include "text/literal_priv.h"
 
 #include <math.h>
-
-/* State of an array literal. Storage is allocated at the first value, since `{...}` may have any
- * size. */
-struct literal_reader {
-    struct parser *p;
-    const struct shape *shape;
-    enum dtype dtype;
-    int rank, depth;
-    int64_t *seen;     /* number of values or rows so far, by dimension */
-    int64_t at, total; /* index of the next element, number of elements */
-    struct literal *literal;
-    char *data;
-    bool elided;
-    bool ignored; /* a count was wrong where XLA accepts that */
-    struct span ignored_span;
-};
 
 /* ---- values ---- */
 
@@ -32,35 +16,6 @@ static bool value_error(struct literal_reader *r, struct span span)
 {
     struct str seen = {r->p->text.ptr + span.begin, span.end - span.begin};
     return DIAG_ERROR(r->p->ds, span, VALUE_RANGE, STR_ARG(seen), dtype_spelling(r->dtype));
-}
-
-static void store_bits(void *at, size_t bytes, uint64_t code)
-{
-    uint8_t b = (uint8_t)code;
-    uint16_t h = (uint16_t)code;
-    uint32_t w = (uint32_t)code;
-    switch (bytes) {
-    case 1: memcpy(at, &b, 1); break;
-    case 2: memcpy(at, &h, 2); break;
-    case 4: memcpy(at, &w, 4); break;
-    default: memcpy(at, &code, 8); break;
-    }
-}
-
-/* False if the value is out of range. */
-static bool encode_int(enum dtype t, int64_t v, uint64_t *code)
-{
-    unsigned bits = dtype_bits(t);
-    if (t == DT_PRED) {
-        *code = v != 0;
-        return true;
-    }
-    *code = (uint64_t)v;
-    if (bits == 64)
-        return true;
-    if (dtype_is_unsigned(t))
-        return (uint64_t)v >> bits == 0;
-    return v >= -(INT64_C(1) << (bits - 1)) && v < INT64_C(1) << (bits - 1);
 }
 
 /* Encodes a NaN with a sign and a payload (-1: the default one); false if the type does not support
@@ -84,36 +39,69 @@ static bool encode_nan(enum dtype t, bool negative, int64_t payload, uint64_t *c
     return true;
 }
 
-/* False if the value is out of range, which is checked after rounding if the rounded value is
- * finite. */
-static bool encode_float(enum dtype t, double v, uint64_t *code)
-{
-    *code = float_encode(t, v);
-    if (isinf(v) || t == DT_F4E2M1FN)
-        return true;
-    double rounded = float_decode(t, *code);
-    double compared = isfinite(rounded) ? rounded : v;
-    if (t == DT_F8E8M0FNU && !(v > 0 && compared >= 0x1p-127))
-        return false;
-    return fabs(compared) <= float_max(t);
-}
-
 static bool store_double(struct literal_reader *r, enum dtype t, void *at, double v,
                          int64_t payload)
 {
     uint64_t code;
-    bool ok = isnan(v) ? encode_nan(t, signbit(v), payload, &code) : encode_float(t, v, &code);
+    bool ok =
+        isnan(v) ? encode_nan(t, signbit(v), payload, &code) : literal_encode_float(t, v, &code);
     if (ok)
-        store_bits(at, dtype_bytes(t), code);
+        literal_store_bits(at, dtype_bytes(t), code);
     return ok || value_error(r, r->p->tok.span);
+}
+
+/* ---- wrong numbers of values ---- */
+
+static bool is_open(enum token_kind k) { return k == TOK_LBRACE || k == TOK_LSQUARE; }
+static bool is_close(enum token_kind k) { return k == TOK_RBRACE || k == TOK_RSQUARE; }
+
+static bool is_value(enum token_kind k)
+{
+    return k == TOK_INT || k == TOK_DECIMAL || k == TOK_INF || k == TOK_NEG_INF || k == TOK_TRUE ||
+           k == TOK_FALSE || k == TOK_IDENT || k == TOK_STRING;
+}
+
+/* Counts the values from the current token to the end of the literal, or with `rows` the values or
+ * rows up to the end of the current braces. Ends at a token that cannot be part of a literal. */
+static int64_t count_rest(const struct literal_reader *r, bool rows)
+{
+    struct parser *p = r->p;
+    const struct lex_state start = lex_save(p);
+    int depth = r->depth;
+    bool pair = false; /* within (re, im) */
+    int64_t n = 0;
+    for (; depth >= (rows ? r->depth : 1); next(p)) {
+        const enum token_kind k = p->tok.kind;
+        const bool begins = is_value(k) || k == TOK_LPAREN, open = is_open(k);
+        if (!begins && !open && !is_close(k) && k != TOK_COMMA && !(k == TOK_RPAREN && pair))
+            break;
+        if (!pair && (begins || (rows && open)) && (!rows || depth == r->depth))
+            n++;
+        pair = k == TOK_LPAREN || (pair && k != TOK_RPAREN);
+        depth += open - is_close(k);
+    }
+    lex_restore(p, start);
+    return r->json && !rows && dtype_is_complex(r->dtype) ? n / 2 : n;
+}
+
+static bool size_error(const struct literal_reader *r, struct span span, int64_t got)
+{
+    return DIAG_ERROR(r->p->ds, span, LITERAL_SIZE, STR_ARG(shape_text(r->p->arena, r->shape)),
+                      (long long)r->total, (long long)got);
+}
+
+static bool count_error(const struct literal_reader *r, int d, int64_t got)
+{
+    return DIAG_ERROR(r->p->ds, r->p->tok.span, LITERAL_COUNT, d,
+                      STR_ARG(shape_text(r->p->arena, r->shape)), (long long)r->shape->dims[d],
+                      (long long)got);
 }
 
 /* The address of the next element; NULL (reported) if the array is full. */
 static void *next_element(struct literal_reader *r)
 {
     if (r->at >= r->total) {
-        DIAG(r->p->ds, r->p->tok.span, TOO_MANY_VALUES, STR_ARG(shape_text(r->p->arena, r->shape)),
-             (long long)r->total);
+        size_error(r, r->p->tok.span, r->at + count_rest(r, false));
         return NULL;
     }
     if (!r->literal) {
@@ -157,22 +145,33 @@ static bool parse_real(struct parser *p, double *out, int64_t *payload)
 
 /* ---- the loop over tokens ---- */
 
-static bool count_error(struct literal_reader *r, int d, const char *how)
+static bool expected_value(const struct literal_reader *r)
 {
-    return DIAG_ERROR(r->p->ds, r->p->tok.span, LITERAL_COUNT, d,
-                      STR_ARG(shape_text(r->p->arena, r->shape)), (long long)r->shape->dims[d],
-                      how);
+    return expected(r->p, r->depth == 0 ? "a value"
+                          : r->json     ? "a value, ',' or ']'"
+                                        : "a value, ',' or '}'");
+}
+
+/* Whether the current bracket is of the kind of the outermost one; otherwise reported. */
+static bool is_of_kind(struct literal_reader *r)
+{
+    const bool square = r->p->tok.kind == TOK_LSQUARE || r->p->tok.kind == TOK_RSQUARE;
+    if (r->depth == 0)
+        r->json = square;
+    return (square == r->json && (!square || r->p->bare_literals)) || expected_value(r);
 }
 
 static bool open_brace(struct literal_reader *r)
 {
+    const int d = r->depth - 1;
     if (r->depth == r->rank)
         return DIAG_ERROR(r->p->ds, r->p->tok.span, LITERAL_DEPTH,
                           STR_ARG(shape_text(r->p->arena, r->shape)), r->rank);
+    if (d >= 0 && r->seen[d] >= r->shape->dims[d])
+        return count_error(r, d, r->seen[d] + count_rest(r, true));
+    if (d >= 0)
+        r->seen[d]++;
     r->depth++;
-    int d = r->depth - 2;
-    if (d >= 0 && ++r->seen[d] > r->shape->dims[d])
-        return count_error(r, d, "more");
     next(r->p);
     return true;
 }
@@ -184,7 +183,7 @@ static bool close_brace(struct literal_reader *r)
     int d = --r->depth;
     const bool brief = d == 0 && r->seen[0] == 0 && r->total == 0 && !r->p->strict;
     if (r->seen[d] != r->shape->dims[d] && !brief)
-        return count_error(r, d, r->seen[d] > r->shape->dims[d] ? "more" : "fewer");
+        return count_error(r, d, r->seen[d]);
     r->seen[d] = 0;
     next(r->p);
     return true;
@@ -212,7 +211,39 @@ static bool parse_elided(struct literal_reader *r)
     return true;
 }
 
-/* complex = "(" real "," real ")" ; real = INT | DECIMAL | "inf" | "-inf" ; */
+/* The numbers that JSON lacks, as Python writes them and as hlo does. */
+static void read_json_word(struct parser *p)
+{
+    static const struct {
+        const char *word;
+        enum token_kind kind;
+    } words[] = {{"NaN", TOK_DECIMAL}, {"nan", TOK_DECIMAL},       {"Infinity", TOK_INF},
+                 {"inf", TOK_INF},     {"-Infinity", TOK_NEG_INF}, {"-inf", TOK_NEG_INF}};
+    const struct str rest = {p->text.ptr + p->tok.span.begin, p->text.len - p->tok.span.begin};
+    if (p->tok.kind == TOK_ERROR && str_starts(rest, STR("-Infinity"))) {
+        p->tok.s = STR("-Infinity");
+        p->at = p->tok.span.begin + p->tok.s.len;
+    } else if (p->tok.kind != TOK_IDENT && p->tok.kind != TOK_STRING) {
+        return;
+    }
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (str_is(p->tok.s, words[i].word)) {
+            p->tok.kind = words[i].kind;
+            p->tok.d = NAN;
+            p->tok.i = -1;
+            return;
+        }
+}
+
+static void next_value(struct literal_reader *r)
+{
+    next(r->p);
+    if (r->json)
+        read_json_word(r->p);
+}
+
+/* complex = "(" real "," real ")" ; real = INT | DECIMAL | "inf" | "-inf" ; in JSON, "[" real ","
+ * real "]". */
 static bool parse_complex(struct literal_reader *r)
 {
     struct parser *p = r->p;
@@ -220,20 +251,21 @@ static bool parse_complex(struct literal_reader *r)
     double re, im;
     int64_t payload[2];
     if (!count_element(r))
-        return count_error(r, r->rank - 1, "more");
-    next(p);
+        return count_error(r, r->rank - 1, r->seen[r->rank - 1] - 1 + count_rest(r, true));
+    next_value(r);
     struct token first = p->tok;
     if (!parse_real(p, &re, &payload[0]))
         return false;
     next(p);
-    if (!expect(p, TOK_COMMA, "',' between real and imaginary part"))
-        return false;
+    if (p->tok.kind != TOK_COMMA)
+        return expected(p, "',' between real and imaginary part");
+    next_value(r);
     struct token second = p->tok;
     if (!parse_real(p, &im, &payload[1]))
         return false;
     next(p);
-    if (p->tok.kind != TOK_RPAREN)
-        return expected(p, "')'");
+    if (p->tok.kind != (r->json ? TOK_RSQUARE : TOK_RPAREN))
+        return expected(p, r->json ? "']'" : "')'");
     char *at = next_element(r);
     if (!at)
         return false;
@@ -262,7 +294,7 @@ static bool store_token(struct literal_reader *r)
     if (!word && whole) {
         if (p->tok.kind != TOK_INT)
             return expected(p, "an integer");
-        if (!encode_int(r->dtype, p->tok.i, &code))
+        if (!literal_encode_int(r->dtype, p->tok.i, &code))
             return value_error(r, p->tok.span);
     } else if (!word && dtype_is_complex(r->dtype)) {
         return expected(p, "a complex number such as (1, 2)");
@@ -274,7 +306,7 @@ static bool store_token(struct literal_reader *r)
         return false;
     if (!whole)
         return store_double(r, r->dtype, at, v, payload);
-    store_bits(at, dtype_bytes(r->dtype), code);
+    literal_store_bits(at, dtype_bytes(r->dtype), code);
     return true;
 }
 
@@ -289,158 +321,6 @@ static bool parse_element(struct literal_reader *r)
         return false;
     next(r->p);
     return true;
-}
-
-/* ---- bytewise scanning ---- */
-
-struct number_scan {
-    uint64_t mantissa;
-    int digits;   /* significant digits, at most 18 */
-    int exponent; /* decimal */
-    bool negative, decimal;
-};
-
-static const char *scan_exponent(const char *s, const char *end, struct number_scan *n)
-{
-    bool negative = s < end && *s == '-';
-    int e = 0;
-    if (s < end && (*s == '-' || *s == '+'))
-        s++;
-    const char *digits = s;
-    for (; s < end && (unsigned char)(*s - '0') < 10 && e < 10000; s++)
-        e = e * 10 + (*s - '0');
-    n->exponent += negative ? -e : e;
-    return s == digits ? NULL : s;
-}
-
-/* Scans a plain number that is followed by a delimiter, so that the lexer would produce the same
- * token. Returns its end, or NULL for anything else. */
-static const char *scan_number(const char *s, const char *end, struct number_scan *n)
-{
-    *n = (struct number_scan){.negative = *s == '-'};
-    s += n->negative;
-    const char *digits = s;
-    uint64_t m = 0;
-    for (; s < end && (unsigned char)(*s - '0') < 10; s++)
-        m = m * 10 + (uint64_t)(*s - '0');
-    ptrdiff_t count = s - digits;
-    if (s < end && *s == '.') {
-        const char *fraction = ++s;
-        for (; s < end && (unsigned char)(*s - '0') < 10; s++)
-            m = m * 10 + (uint64_t)(*s - '0');
-        n->exponent = -(int)(s - fraction > 1000 ? 1000 : s - fraction);
-        count += s - fraction;
-        n->decimal = true;
-    }
-    if (count == 0 || count > 18)
-        return NULL;
-    n->mantissa = m;
-    if (s < end && (*s | 32) == 'e') {
-        n->decimal = true;
-        s = scan_exponent(s + 1, end, n);
-    }
-    bool delimited = s && s < end && (*s == ',' || *s == ' ' || *s == '}' || *s == '\n');
-    return delimited ? s : NULL;
-}
-
-/* The value of a scanned number: a single operation if both operands are exact, so that it rounds
- * once; otherwise the general conversion. */
-static double scan_value(const struct number_scan *n, const char *s, const char *e)
-{
-    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    if (n->mantissa <= UINT64_C(1) << 53 && n->exponent >= -22 && n->exponent <= 22) {
-        double v = (double)n->mantissa;
-        v = n->exponent < 0 ? v / powers[-n->exponent] : v * powers[n->exponent];
-        return n->negative && n->decimal ? -v : n->negative ? 0 - v : v;
-    }
-    double v = 0;
-    num_parse_double((struct str){s, (size_t)(e - s)}, &v);
-    return !n->decimal && v == 0 ? 0 : v;
-}
-
-/* Stores a scanned number; false: the token loop must handle it. */
-static bool scan_store(struct literal_reader *r, const struct number_scan *n, const char *s,
-                       const char *e)
-{
-    uint64_t code;
-    char *at = r->data + (size_t)r->at * dtype_bytes(r->dtype);
-    if (r->p->bare_literals && n->negative && n->mantissa == 0) /* -0: see parse_real */
-        return false;
-    if (r->dtype == DT_F32) {
-        float f = (float)scan_value(n, s, e);
-        if (!isfinite(f))
-            return false;
-        memcpy(at, &f, sizeof f);
-        return true;
-    }
-    if (dtype_is_float(r->dtype)) {
-        double v = scan_value(n, s, e);
-        if (!isfinite(v) || !encode_float(r->dtype, v, &code))
-            return false;
-    } else {
-        int64_t v = (int64_t)(n->negative ? 0 - n->mantissa : n->mantissa);
-        if (n->decimal || !encode_int(r->dtype, v, &code))
-            return false;
-    }
-    store_bits(at, dtype_bytes(r->dtype), code);
-    return true;
-}
-
-/* Scans from byte `s` at the current depth; returns the first byte that was not consumed. */
-static const char *scan_values(struct literal_reader *r, const char *s, const char *end)
-{
-    const int64_t *dims = r->shape->dims;
-    int minor = r->rank - 1;
-    for (;;) {
-        while (s < end && (*s == ' ' || *s == ',' || *s == '\n'))
-            s++;
-        if (s == end)
-            return s;
-        if ((unsigned char)(*s - '0') < 10 || *s == '-') {
-            struct number_scan n;
-            const char *e = r->depth == r->rank && r->seen[minor] < dims[minor] && r->at < r->total
-                                ? scan_number(s, end, &n)
-                                : NULL;
-            if (!e || !scan_store(r, &n, s, e))
-                return s;
-            r->seen[minor]++;
-            r->at++;
-            s = e;
-        } else if (*s == '{') {
-            int d = r->depth - 1;
-            if (r->depth == r->rank || r->seen[d] == dims[d])
-                return s;
-            r->seen[d]++;
-            r->depth++;
-            s++;
-        } else if (*s == '}') {
-            int d = r->depth - 1;
-            /* The token loop handles the last brace. */
-            if (d == 0 || r->seen[d] != dims[d])
-                return s;
-            r->seen[d] = 0;
-            r->depth--;
-            s++;
-        } else {
-            return s;
-        }
-    }
-}
-
-/* Scans plain numbers; afterwards the current token is the one after them. */
-static void scan_plain(struct literal_reader *r)
-{
-    struct parser *p = r->p;
-    const char *begin = p->text.ptr + p->tok.span.begin;
-    const char *s = scan_values(r, begin, p->text.ptr + p->text.len);
-    if (s == begin)
-        return;
-    /* The lexer skips blanks before a token. */
-    while (s > begin && (s[-1] == ' ' || s[-1] == ',' || s[-1] == '\n'))
-        s--;
-    lex_jump(p, (size_t)(s - p->text.ptr));
 }
 
 /* ---- arrays and tuples ---- */
@@ -480,9 +360,9 @@ static bool count_braces(struct parser *p, int rank, int64_t *counts)
         counts[d] = -1;
     do {
         if (p->tok.kind == TOK_EOF || p->tok.kind == TOK_DOTS ||
-            (depth == 0 && p->tok.kind != TOK_LBRACE))
+            (depth == 0 && !is_open(p->tok.kind)))
             return false;
-        if (p->tok.kind == TOK_RBRACE) {
+        if (is_close(p->tok.kind)) {
             depth--;
             if (counts[depth] < 0)
                 counts[depth] = seen[depth];
@@ -496,7 +376,7 @@ static bool count_braces(struct parser *p, int rank, int64_t *counts)
         }
         if (depth > 0)
             seen[depth - 1]++;
-        if (p->tok.kind != TOK_LBRACE) {
+        if (!is_open(p->tok.kind)) {
             skip_element(p);
         } else if (++depth > rank) {
             return false;
@@ -529,6 +409,8 @@ static const struct shape *measured_shape(struct parser *p, const struct shape *
 
 static bool finish_array(struct literal_reader *r, struct literal **out)
 {
+    if (r->ignored && r->p->bare_literals && r->at < r->total)
+        return size_error(r, r->ignored_span, r->at);
     if (r->ignored && !r->p->strict)
         DIAG(r->p->ds, r->ignored_span, LITERAL_FILLED, STR_ARG(shape_text(r->p->arena, r->shape)));
     if (r->elided) {
@@ -560,16 +442,26 @@ static bool parse_array_literal(struct parser *p, const struct shape *shape, str
     r.seen = ARENA_ARRAY(p->arena, int64_t, r.rank + 1);
     if (!shape_elements(r.shape, &r.total))
         return DIAG_ERROR(p->ds, p->tok.span, NO_MEMORY, STR_ARG(shape_text(p->arena, r.shape)));
-    bool plain = r.rank > 0 && !dtype_is_complex(r.dtype), ok;
+    const bool complex = dtype_is_complex(r.dtype), plain = r.rank > 0 && !complex;
+    bool ok;
     do {
         if (plain && r.data && r.depth > 0)
-            scan_plain(&r);
+            literal_scan(&r);
+        if (r.json)
+            read_json_word(p);
         switch (p->tok.kind) {
-        case TOK_LBRACE: ok = open_brace(&r); break;
-        case TOK_RBRACE: ok = close_brace(&r); break;
-        case TOK_LPAREN:
-            ok = dtype_is_complex(r.dtype) ? parse_complex(&r) : expected(p, "a value");
+        case TOK_LBRACE:
+        case TOK_LSQUARE:
+            if (p->tok.kind == TOK_LSQUARE && p->bare_literals && r.depth == r.rank && complex) {
+                r.json = true;
+                ok = parse_complex(&r);
+            } else {
+                ok = is_of_kind(&r) && open_brace(&r);
+            }
             break;
+        case TOK_RBRACE:
+        case TOK_RSQUARE: ok = is_of_kind(&r) && close_brace(&r); break;
+        case TOK_LPAREN: ok = complex ? parse_complex(&r) : expected(p, "a value"); break;
         case TOK_DOTS: ok = parse_elided(&r); break;
         case TOK_COMMA:
             next(p);
@@ -581,7 +473,7 @@ static bool parse_array_literal(struct parser *p, const struct shape *shape, str
         case TOK_DECIMAL:
         case TOK_INF:
         case TOK_NEG_INF: ok = parse_element(&r); break;
-        default: ok = expected(p, r.depth ? "a value, ',' or '}'" : "a value"); break;
+        default: ok = expected_value(&r); break;
         }
     } while (ok && r.depth > 0);
     return ok && finish_array(&r, out);
@@ -591,21 +483,24 @@ static bool parse_array_literal(struct parser *p, const struct shape *shape, str
 static bool parse_tuple_literal(struct parser *p, const struct shape *shape, struct literal **out)
 {
     struct literal **elements = ARENA_ARRAY(p->arena, struct literal *, shape->count);
-    if (!expect(p, TOK_LPAREN, "'(' before the tuple"))
+    const bool json = p->bare_literals && p->tok.kind == TOK_LSQUARE;
+    const enum token_kind close = json ? TOK_RSQUARE : TOK_RPAREN;
+    if (!expect(p, json ? TOK_LSQUARE : TOK_LPAREN, "'(' before the tuple"))
         return false;
-    bool empty = p->tok.kind == TOK_RPAREN; /* XLA then makes every component an empty tuple */
+    bool empty = p->tok.kind == close && !json; /* XLA then makes every component an empty tuple */
     for (int i = 0; i < shape->count; i++) {
         if (empty) {
             elements[i] = literal_tuple(p->arena, NULL, 0);
             continue;
         }
-        if (i > 0 && !accept(p, TOK_COMMA) && !p->strict && p->tok.kind != TOK_RPAREN)
+        if (i > 0 && !accept(p, TOK_COMMA) && !p->strict && p->tok.kind != close)
             DIAG(p->ds, p->tok.span, COMMA_MISSING);
         if (!parse_literal(p, shape->elements[i], &elements[i]))
             return false;
     }
     *out = literal_tuple(p->arena, elements, shape->count);
-    return expect(p, TOK_RPAREN, "')' after the last tuple element");
+    return expect(p, close,
+                  json ? "']' after the last tuple element" : "')' after the last tuple element");
 }
 
 /* Rejects layouts that XLA does not support for constants. */
@@ -667,13 +562,14 @@ bool parse_literal_with_shape(struct parser *p, struct literal **out)
     return true;
 }
 
-struct literal *text_parse_literal(struct diags *ds, struct source *source, struct arena *a)
+struct literal *text_parse_literal(struct diags *ds, struct source *source, struct arena *a,
+                                   const struct shape *shape)
 {
     struct parser p;
     struct literal *l = NULL;
     lex_start(&p, ds, source->text, a, false);
     p.bare_literals = true;
-    bool ok = parse_literal_with_shape(&p, &l) &&
+    bool ok = (shape ? parse_literal(&p, shape, &l) : parse_literal_with_shape(&p, &l)) &&
               (p.tok.kind == TOK_EOF || expected(&p, "the end of the literal"));
     for (size_t k = 0; !ok && k < p.loose_count; k++)
         literal_free_data(p.loose[k]);

@@ -3,6 +3,8 @@
  */
 #include "text/text_priv.h"
 
+#include "base/digits.h"
+
 #include <math.h>
 
 /* ---- one element ---- */
@@ -36,30 +38,27 @@ static uint64_t load_code(const void *p, size_t bytes)
 /* Prints few digits if they read back as the same value, otherwise all. */
 static void print_digits(struct buf *out, enum dtype t, double v)
 {
-    char text[40];
-    int digits = float_format(t)->digits;
-    size_t n = num_format_g(text, sizeof text, v, digits);
-    double back;
-    bool wide = t == DT_F32 || t == DT_F64;
-    if (wide && num_parse_double((struct str){text, n}, &back) &&
-        (t == DT_F32 ? (float)back != (float)v : back != v))
-        n = num_format_g(text, sizeof text, v, t == DT_F32 ? 9 : 17);
-    buf_bytes(out, text, n);
+    if (t != DT_F32 && t != DT_F64) {
+        buf_g(out, v, float_format(t)->digits);
+        return;
+    }
+    buf_reserve(out, NUM_EXACT_SIZE);
+    out->size += num_format_exact(out->data + out->size, v, t == DT_F32);
+    out->data[out->size] = '\0';
 }
 
 /* XLA reads its own `-0` as 0, but `-0.0`, which `exact` selects, as -0. */
 static void print_float(struct buf *out, enum dtype t, const void *p, bool exact)
 {
-    uint64_t code = load_code(p, dtype_bytes(t));
     double v = float_load(t, p);
-    if (float_code_is_nan(t, code))
-        print_nan(out, t, code);
-    else if (isinf(v))
-        buf_puts(out, v < 0 ? "-inf" : "inf");
-    else if (exact && v == 0 && signbit(v))
+    if (exact && v == 0 && signbit(v))
         buf_puts(out, "-0.0");
-    else
+    else if (isfinite(v))
         print_digits(out, t, v);
+    else if (isnan(v))
+        print_nan(out, t, load_code(p, dtype_bytes(t)));
+    else
+        buf_puts(out, v < 0 ? "-inf" : "inf");
 }
 
 static void print_int(struct buf *out, enum dtype t, const void *p)
@@ -116,9 +115,9 @@ static void print_row(struct array_print *w)
     buf_puts(w->out, spaced ? " }" : "}");
 }
 
-/* Prints dimension `d`; for ranks above 3, all levels but the outermost and innermost have index
- * comments. */
-static void print_level(struct array_print *w, int d)
+/* Prints dimension `d`, at `index` of the one outside. For ranks above 3, all levels but the
+ * outermost and innermost have index comments: `{ / * i0=1 * / ...`, without the blanks. */
+static void print_level(struct array_print *w, int d, int64_t index)
 {
     const struct shape *s = w->shape;
     if (d == s->rank - 1) {
@@ -126,32 +125,13 @@ static void print_level(struct array_print *w, int d)
         return;
     }
     buf_puts(w->out, "{ ");
+    if (d > 0 && s->rank > 3)
+        buf_printf(w->out, s->dims[d] > 0 ? "/*i%d=%" PRId64 "*/ " : "/*i%d=%" PRId64 "*/", d - 1,
+                   index);
     for (int64_t i = 0; i < s->dims[d]; i++) {
         if (i)
             buf_puts(w->out, ", ");
-        print_level(w, d + 1);
-    }
-    buf_puts(w->out, " }");
-}
-
-/* The same with index comments: `{ / * i0=1 * / ...`, without the blanks. */
-static void print_indexed(struct array_print *w, int d, int64_t index)
-{
-    const struct shape *s = w->shape;
-    if (d == s->rank - 1) {
-        print_row(w);
-        return;
-    }
-    buf_puts(w->out, "{ ");
-    if (d > 0) {
-        buf_printf(w->out, "/*i%d=%" PRId64 "*/", d - 1, index);
-        if (s->dims[d] > 0)
-            buf_putc(w->out, ' ');
-    }
-    for (int64_t i = 0; i < s->dims[d]; i++) {
-        if (i)
-            buf_puts(w->out, ", ");
-        print_indexed(w, d + 1, i);
+        print_level(w, d + 1, i);
     }
     buf_puts(w->out, " }");
 }
@@ -163,10 +143,8 @@ static void print_array(struct buf *out, const struct literal *l, bool exact)
         buf_puts(out, *(const uint8_t *)l->data ? "true" : "false");
     else if (l->shape->rank == 0)
         print_element(out, l->shape->dtype, l->data, exact);
-    else if (l->shape->rank > 3)
-        print_indexed(&w, 0, 0);
     else
-        print_level(&w, 0);
+        print_level(&w, 0, 0);
 }
 
 /* ---- literals ---- */

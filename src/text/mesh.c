@@ -35,9 +35,7 @@ static bool parse_mesh_shape(struct parser *p, struct mesh *m)
 {
     struct mesh_axis *at = NULL;
     size_t count = 0, capacity = 0;
-    struct list l;
-    if (!list_open(p, &l, TOK_LSQUARE, TOK_RSQUARE))
-        return false;
+    struct list l = {TOK_LSQUARE, TOK_RSQUARE};
     while (list_more(p, &l)) {
         struct mesh_axis axis;
         struct span span = p->tok.span;
@@ -178,9 +176,7 @@ static bool parse_axes_onto(struct parser *p, const struct mesh *m, struct mesh_
     struct axis_vec v = {0};
     for (int i = 0; i < axes->count; i++)
         VEC_PUSH(p->arena, v.at, v.count, v.capacity) = axes->at[i];
-    struct list l;
-    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
-        return false;
+    struct list l = {TOK_LBRACE, TOK_RBRACE};
     while (list_more(p, &l))
         if (!push_axis(p, m, &v))
             return false;
@@ -232,10 +228,8 @@ bool parse_mesh_axes(struct parser *p, const struct mesh *mesh, struct mesh_axes
 static bool parse_dim_sharding(struct parser *p, const struct mesh *m, struct dim_sharding *out)
 {
     struct axis_vec v = {0};
-    struct list l;
+    struct list l = {TOK_LBRACE, TOK_RBRACE};
     *out = (struct dim_sharding){0};
-    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
-        return false;
     while (list_more(p, &l)) {
         if (accept(p, TOK_QUESTION)) {
             out->open = true;
@@ -254,9 +248,7 @@ static bool parse_dim_shardings(struct parser *p, struct sharding *s)
 {
     struct dim_sharding *at = NULL;
     size_t count = 0, capacity = 0;
-    struct list l;
-    if (!list_open(p, &l, TOK_LSQUARE, TOK_RSQUARE))
-        return false;
+    struct list l = {TOK_LSQUARE, TOK_RSQUARE};
     while (list_more(p, &l)) {
         struct dim_sharding d;
         if (!parse_dim_sharding(p, s->mesh, &d))

@@ -22,11 +22,9 @@ bool parse_string(struct parser *p, struct str *out)
 /* string_or_dict = STRING | DICT ; */
 static bool parse_string_or_dict(struct parser *p, struct str *out)
 {
-    if (p->tok.kind == TOK_LBRACE)
-        return lex_dict(p, out);
-    if (p->tok.kind != TOK_STRING)
-        return expected(p, "a string or '{...}'");
-    return parse_string(p, out);
+    return p->tok.kind == TOK_LBRACE   ? lex_dict(p, out)
+           : p->tok.kind == TOK_STRING ? parse_string(p, out)
+                                       : expected(p, "a string or '{...}'");
 }
 
 /* Prints the contents of a string with escapes. */
@@ -47,7 +45,7 @@ static void escape(struct buf *out, struct str s)
     }
 }
 
-void print_quoted(struct buf *out, struct str s)
+void text_print_quoted(struct buf *out, struct str s)
 {
     buf_putc(out, '"');
     escape(out, s);
@@ -66,12 +64,11 @@ static void print_string_or_dict(struct buf *out, struct str s)
     if (lex_is_dict(s))
         buf_str(out, s);
     else
-        print_quoted(out, s);
+        text_print_quoted(out, s);
 }
 
 bool parse_string_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     return parse_string(p, &out->s);
 }
 
@@ -80,19 +77,17 @@ void print_string_value(struct buf *out, const struct attr_site *site, union att
     if (site->id == A_ASYNC_EXECUTION_THREAD)
         print_unescaped(out, v.s);
     else
-        print_quoted(out, v.s);
+        text_print_quoted(out, v.s);
 }
 
 bool parse_string_or_dict_value(struct parser *p, const struct attr_site *site,
                                 union attr_value *out)
 {
-    (void)site;
     return parse_string_or_dict(p, &out->s);
 }
 
 void print_string_or_dict_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     print_string_or_dict(out, v.s);
 }
 
@@ -139,9 +134,7 @@ bool parse_frontend_attributes(struct parser *p, struct frontend_attributes *out
 {
     struct string_pair *at = NULL;
     size_t count = 0, capacity = 0;
-    struct list l;
-    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
-        return false;
+    struct list l = {TOK_LBRACE, TOK_RBRACE};
     while (list_more(p, &l)) {
         struct string_pair pair = {.key = p->tok.s};
         if (!expect(p, TOK_ATTR_NAME, "'name='") || !parse_string_or_dict(p, &pair.value))
@@ -168,14 +161,12 @@ void print_frontend_attributes(struct buf *out, const struct frontend_attributes
 bool parse_frontend_attributes_value(struct parser *p, const struct attr_site *site,
                                      union attr_value *out)
 {
-    (void)site;
     return parse_frontend_attributes(p, &out->frontend);
 }
 
 void print_frontend_attributes_value(struct buf *out, const struct attr_site *site,
                                      union attr_value v)
 {
-    (void)site;
     print_frontend_attributes(out, &v.frontend);
 }
 
@@ -314,7 +305,7 @@ void print_metadata_parts(struct buf *out, const struct metadata *m)
         else if (f->kind == FIELD_INTS)
             print_ints_braced(out, *(const struct ints *)at);
         else if (f->offset != offsetof(struct metadata_whole, rest.scheduling_name))
-            print_quoted(out, *(const struct str *)at);
+            text_print_quoted(out, *(const struct str *)at);
         else
             print_unescaped(out, *(const struct str *)at);
     }
@@ -323,7 +314,6 @@ void print_metadata_parts(struct buf *out, const struct metadata *m)
 
 bool parse_metadata_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     struct metadata *m = ARENA_NEW(p->arena, struct metadata);
     out->metadata = m;
     return parse_metadata(p, m);
@@ -331,7 +321,6 @@ bool parse_metadata_value(struct parser *p, const struct attr_site *site, union 
 
 void print_metadata_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     print_metadata_parts(out, v.metadata);
 }
 
@@ -340,14 +329,11 @@ void print_metadata_value(struct buf *out, const struct attr_site *site, union a
 /* statistics = "{" [IDENT "=" INT {"," IDENT "=" (INT | DECIMAL)}] "}" ; */
 bool parse_statistics_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     struct statistics *s = ARENA_NEW(p->arena, struct statistics);
     struct statistic *at = NULL;
     size_t count = 0, capacity = 0;
     bool index = true;
-    struct list l;
-    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
-        return false;
+    struct list l = {TOK_LBRACE, TOK_RBRACE};
     while (list_more(p, &l)) {
         struct statistic one = {.name = p->tok.s};
         if (!expect(p, TOK_ATTR_NAME, "'name='"))
@@ -373,14 +359,13 @@ bool parse_statistics_value(struct parser *p, const struct attr_site *site, unio
 
 void print_statistics_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     buf_puts(out, "{visualizing_index=");
     buf_int(out, v.statistics->visualizing_index);
     for (int i = 0; i < v.statistics->count; i++) {
         buf_putc(out, ',');
         buf_str(out, v.statistics->at[i].name);
         buf_putc(out, '=');
-        print_g6(out, v.statistics->at[i].value);
+        buf_g(out, v.statistics->at[i].value, 6);
     }
     buf_putc(out, '}');
 }
@@ -400,9 +385,7 @@ static bool parse_tolerance(struct parser *p, struct result_accuracy *out)
 {
     static const char *const keywords[] = {"atol", "rtol", "ulps"};
     double values[3] = {0};
-    struct list l;
-    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
-        return false;
+    struct list l = {TOK_LBRACE, TOK_RBRACE};
     while (list_more(p, &l)) {
         size_t k = 0;
         while (k < 3 && !(p->tok.kind == TOK_ATTR_NAME && str_is(p->tok.s, keywords[k])))
@@ -437,7 +420,6 @@ static bool parse_accuracy_mode(struct parser *p, struct result_accuracy *out)
 bool parse_result_accuracy_value(struct parser *p, const struct attr_site *site,
                                  union attr_value *out)
 {
-    (void)site;
     static const char *const keywords[] = {"mode", "tolerance"};
     struct result_accuracy *r = ARENA_NEW(p->arena, struct result_accuracy);
     out->accuracy = r;
@@ -454,16 +436,15 @@ bool parse_result_accuracy_value(struct parser *p, const struct attr_site *site,
 
 void print_result_accuracy_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     const struct result_accuracy *r = v.accuracy;
     if (!r->tolerance) {
         buf_puts(out, r->highest ? "{mode=highest}" : "{mode=default}");
         return;
     }
     buf_puts(out, "{tolerance={atol=");
-    print_g6(out, r->atol);
+    buf_g(out, r->atol, 6);
     buf_puts(out, ",rtol=");
-    print_g6(out, r->rtol);
+    buf_g(out, r->rtol, 6);
     buf_puts(out, ",ulps=");
     buf_int(out, r->ulps);
     buf_puts(out, "}}");
@@ -502,7 +483,6 @@ static bool parse_sparsity_side(struct parser *p, struct sparsity_side *out)
 bool parse_sparsity_config_value(struct parser *p, const struct attr_site *site,
                                  union attr_value *out)
 {
-    (void)site;
     static const char *const keywords[] = {"lhs", "rhs"};
     struct sparsity_config *c = ARENA_NEW(p->arena, struct sparsity_config);
     out->sparsity = c;
@@ -531,7 +511,6 @@ static void print_sparsity_side(struct buf *out, const char *name, const struct 
 
 void print_sparsity_config_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     buf_putc(out, '{');
     if (v.sparsity->lhs.given)
         print_sparsity_side(out, "lhs", &v.sparsity->lhs);
@@ -587,23 +566,29 @@ bool parse_aliasing(struct parser *p, struct aliasing *out, bool module_level)
 
 bool parse_aliasing_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     return parse_aliasing(p, &out->aliasing, false);
+}
+
+void print_alias(struct buf *out, const struct alias *a, bool output, const char *kind)
+{
+    if (output) {
+        print_ints_braced(out, a->output);
+        buf_puts(out, ": ");
+    }
+    buf_putc(out, '(');
+    buf_int(out, a->operand);
+    buf_puts(out, ", ");
+    print_ints_braced(out, a->index);
+    buf_puts(out, kind);
+    buf_putc(out, ')');
 }
 
 void print_aliasing_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     buf_putc(out, '{');
     for (int i = 0; i < v.aliasing.count; i++) {
-        const struct alias *a = &v.aliasing.at[i];
         print_separator(out, i, false);
-        print_ints_braced(out, a->output);
-        buf_puts(out, ": (");
-        buf_int(out, a->operand);
-        buf_puts(out, ", ");
-        print_ints_braced(out, a->index);
-        buf_putc(out, ')');
+        print_alias(out, &v.aliasing.at[i], true, "");
     }
     buf_putc(out, '}');
 }

@@ -165,7 +165,6 @@ static bool parse_origin(struct parser *p, struct origin *out)
 
 bool parse_origin_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     struct origin *o = ARENA_NEW(p->arena, struct origin);
     out->origin = o;
     return parse_origin(p, o);
@@ -210,6 +209,5 @@ static void print_origin(struct buf *out, const struct origin *o)
 
 void print_origin_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     print_origin(out, v.origin);
 }

@@ -7,6 +7,7 @@
 struct printer {
     struct buf *out;
     struct print_options options; /* with the options that short_form implies */
+    struct comments comments;
     struct arena scratch;
 };
 
@@ -247,6 +248,7 @@ static void print_signature(struct printer *w, const struct computation *c)
 
 static void print_computation(struct printer *w, const struct computation *c)
 {
+    comments_print_before(w->out, &w->comments, c->span.begin, "");
     if (c->module && c->module->entry == c)
         buf_puts(w->out, "ENTRY ");
     print_name(w->out, c->name, &w->options);
@@ -256,49 +258,37 @@ static void print_computation(struct printer *w, const struct computation *c)
     struct arena_mark mark = arena_mark(&w->scratch);
     struct inst **order = computation_order(&w->scratch, c);
     for (int k = 0; k < c->inst_count; k++) {
+        comments_print_before(w->out, &w->comments, order[k]->span.begin, "  ");
         buf_puts(w->out, order[k] == c->root ? "  ROOT " : "  ");
         print_inst(w, order[k]);
+        comments_print_after(w->out, &w->comments, order[k]->span.begin);
         buf_putc(w->out, '\n');
     }
     arena_release(&w->scratch, mark);
+    comments_print_before(w->out, &w->comments, c->span.end - 1, "  ");
     buf_putc(w->out, '}');
     if (c->execution_thread.len && !str_is(c->execution_thread, "main")) {
         buf_puts(w->out, ", execution_thread=");
         print_unescaped(w->out, c->execution_thread);
     }
+    comments_print_after(w->out, &w->comments, c->span.end - 1);
 }
 
 /* ---- the header line ---- */
 
-static void print_module_aliasing(struct buf *out, const struct aliasing *a)
+/* `, NAME={ ... }`; donors have neither outputs nor kinds. */
+static void print_module_aliasing(struct buf *out, const char *name, const struct aliasing *a,
+                                  bool donors)
 {
     if (!a->count)
         return;
-    buf_puts(out, ", input_output_alias={ ");
+    buf_printf(out, ", %s={ ", name);
     for (int i = 0; i < a->count; i++) {
         print_separator(out, i, false);
-        print_ints_braced(out, a->at[i].output);
-        buf_puts(out, ": (");
-        buf_int(out, a->at[i].operand);
-        buf_puts(out, ", ");
-        print_ints_braced(out, a->at[i].index);
-        buf_puts(out, a->at[i].must ? ", must-alias)" : ", may-alias)");
-    }
-    buf_puts(out, " }");
-}
-
-static void print_donors(struct buf *out, const struct aliasing *a)
-{
-    if (!a->count)
-        return;
-    buf_puts(out, ", buffer_donor={ ");
-    for (int i = 0; i < a->count; i++) {
-        print_separator(out, i, false);
-        buf_putc(out, '(');
-        buf_int(out, a->at[i].operand);
-        buf_puts(out, ", ");
-        print_ints_braced(out, a->at[i].index);
-        buf_putc(out, ')');
+        print_alias(out, &a->at[i], !donors,
+                    donors          ? ""
+                    : a->at[i].must ? ", must-alias"
+                                    : ", may-alias");
     }
     buf_puts(out, " }");
 }
@@ -390,7 +380,7 @@ static void print_strings(struct buf *out, const char *title, const struct str *
     for (int i = 0; i < count; i++) {
         buf_int(out, i + 1);
         buf_putc(out, ' ');
-        print_quoted(out, at[i]);
+        text_print_quoted(out, at[i]);
         buf_putc(out, '\n');
     }
 }
@@ -422,8 +412,8 @@ static void print_header(struct printer *w, const struct module *m)
     buf_puts(w->out, "HloModule ");
     buf_str(w->out, m->name);
     buf_puts(w->out, m->is_scheduled ? ", is_scheduled=true" : "");
-    print_module_aliasing(w->out, &m->input_output_alias);
-    print_donors(w->out, &m->buffer_donor);
+    print_module_aliasing(w->out, "input_output_alias", &m->input_output_alias, false);
+    print_module_aliasing(w->out, "buffer_donor", &m->buffer_donor, true);
     buf_puts(w->out, m->alias_passthrough_params ? ", alias_passthrough_params=true" : "");
     print_entry_layout(w, m);
     print_spmd(w->out, "allow_spmd_sharding_propagation_to_parameters", m->spmd_to_parameters);
@@ -448,6 +438,9 @@ void text_print_module(struct buf *out, const struct module *m, const struct pri
 {
     struct printer w;
     printer_init(&w, out, options);
+    if (w.options.comments)
+        w.comments = comments_of(&w.scratch, m);
+    comments_print_before(out, &w.comments, COMMENTS_AT_BEGIN, "");
     print_header(&w, m);
     int count;
     struct computation **order = module_order(&w.scratch, m, &count);
@@ -457,5 +450,6 @@ void text_print_module(struct buf *out, const struct module *m, const struct pri
         print_computation(&w, order[k]);
         buf_puts(out, "\n\n");
     }
+    comments_print_before(out, &w.comments, COMMENTS_AT_END, "");
     arena_free(&w.scratch);
 }

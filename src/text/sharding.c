@@ -25,10 +25,8 @@ bool parse_sharding_metadata(struct parser *p, struct sharding *s)
     struct metadata_vec v = {0};
     for (int i = 0; i < s->metadata_count; i++)
         VEC_PUSH(p->arena, v.at, v.count, v.capacity) = s->metadata[i];
-    struct list l = {.ok = true};
+    struct list l = {TOK_LBRACE, TOK_RBRACE, .ok = true};
     if (p->tok.kind == TOK_LBRACE && peek(p) == TOK_LBRACE) {
-        if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
-            return false;
         while (list_more(p, &l))
             if (!push_metadata(p, &v))
                 return false;
@@ -151,9 +149,7 @@ static int type_of_token(enum token_kind kind)
 /* last_tile_dims = "{" [type_word {"," type_word}] "}" ; */
 static bool parse_last_tile_dims(struct parser *p, struct tiling *t)
 {
-    struct list l;
-    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
-        return false;
+    struct list l = {TOK_LBRACE, TOK_RBRACE};
     while (list_more(p, &l)) {
         int type = type_of_token(p->tok.kind);
         if (type < 0)
@@ -317,8 +313,7 @@ bool parse_sharding(struct parser *p, struct sharding **out)
         return parse_sharding_one(p, out);
     struct sharding **at = NULL;
     size_t count = 0, capacity = 0;
-    struct list l;
-    list_open(p, &l, TOK_LBRACE, TOK_RBRACE);
+    struct list l = {TOK_LBRACE, TOK_RBRACE};
     while (list_more(p, &l)) {
         struct sharding *one;
         if (!parse_sharding_one(p, &one))
@@ -407,7 +402,6 @@ static void print_sharding_at(struct buf *out, const struct sharding *s,
 
 bool parse_sharding_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     return parse_sharding(p, &out->sharding);
 }
 
@@ -433,7 +427,6 @@ static const struct block domain_block = {"domain", domain_fields, COUNT_OF(doma
 /* domain = sub_attributes ; */
 bool parse_domain_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     struct domain_text t = {0};
     uint32_t begin = p->tok.span.begin, seen;
     if (!parse_block(p, &domain_block, &t, &seen))
@@ -540,7 +533,6 @@ static void print_device_list(struct buf *out, const struct device_list *d)
 
 bool parse_device_list_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     struct device_list *d = ARENA_NEW(p->arena, struct device_list);
     out->groups = d;
     return parse_device_list(p, d);
@@ -548,6 +540,5 @@ bool parse_device_list_value(struct parser *p, const struct attr_site *site, uni
 
 void print_device_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     print_device_list(out, v.groups);
 }

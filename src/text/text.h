@@ -21,14 +21,18 @@ struct module *text_parse_module(struct diags *ds, struct source *source,
 /* Removes unreferenced stack frames and renumbers the others. */
 void text_rebuild_frames(struct module *m);
 
-/* Splits a file at its `// -----` lines into parts, allocated in `a`; their number is *n (at least
- * 1). Each part records the number of its first line. Not for strict parsing, which has no such
- * lines. */
-struct source *text_split(struct arena *a, struct str name, struct str text, size_t *n);
+/* Splits a file into parts, allocated in `a`; their number is *n (at least 1): at lines `// -----`,
+ * before lines `HloModule NAME` outside brackets and strings, or, in the output of a program, the
+ * modules between `*** Begin NAME ***` and `*** End NAME ***`. Each part records the number of its
+ * first line; *titles are their NAMEs, or empty. Not for strict parsing. */
+struct source *text_split(struct arena *a, struct str name, struct str text, size_t *n,
+                          struct str **titles);
 
-/* Parses the whole source as a literal: `f32[2] {1, 2}` or a tuple, `(f32[] 1, s32[2] {1, 2})`.
- * Ownership of storage as in literal_new. */
-struct literal *text_parse_literal(struct diags *ds, struct source *source, struct arena *a);
+/* Parses the whole source as a literal: `f32[2] {1, 2}` or a tuple, `(f32[] 1, s32[2] {1, 2})`; or,
+ * if `shape` is not NULL, as a literal of that shape, without a shape in the text. Values may be
+ * nested lists of JSON: `[1, 2]`. Ownership of storage as in literal_new. */
+struct literal *text_parse_literal(struct diags *ds, struct source *source, struct arena *a,
+                                   const struct shape *shape);
 
 /* ---- build.c: construction of modules instruction by instruction, each from its text ---- */
 
@@ -66,6 +70,7 @@ struct print_options {
     bool short_form; /* XLA's short_parsable: large constants, no metadata, no '%', no signatures */
     bool large_constants; /* print all constants in full */
     bool exact;           /* print constants as text_print_literal_exact does */
+    bool comments;        /* print the comments of the source */
     /* the options of grammar/text.md 5.12, negated so that zero is the default */
     bool no_metadata, no_backend_config, operand_shapes, no_percent, no_program_shape,
         no_result_shape, no_layouts, no_control_dependencies;
@@ -84,6 +89,8 @@ void text_print_literal(struct buf *out, const struct literal *l);
 void text_print_literal_exact(struct buf *out, const struct literal *l);
 /* With its shape, `f32[2]{0} {1, 2}`; text_parse_literal reads it back exactly. */
 void text_print_literal_with_shape(struct buf *out, const struct literal *l);
+/* Prints a string with escapes, in double quotes. */
+void text_print_quoted(struct buf *out, struct str s);
 /* Prints the element at `p` as in a literal. */
 void text_print_element(struct buf *out, enum dtype t, const void *p);
 

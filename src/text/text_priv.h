@@ -12,6 +12,7 @@
  * Printing
  *   print.c          modules, computations, instructions
  *   literal_print.c  literals
+ *   comments.c       the comments of the text that a module was parsed from
  *   frames.c         stack frame tables: parsing and renumbering
  * Both directions: attribute values, see attr_priv.h
  */
@@ -72,6 +73,12 @@ struct lex_state lex_save(const struct parser *p);
 void lex_restore(struct parser *p, struct lex_state s);
 /* Ends the current token at byte `at`, and advances to the next. */
 void lex_jump(struct parser *p, size_t at);
+/* The end of a prefix written by a logger at the start of a line, as in `I0000 00:00:17.123 12345
+ * file.cc:123] ` and `2024-01-01 12:00:00.123: I xla/file.cc:12] `; NULL if none. */
+const char *lex_log_prefix_end(const char *s, const char *end);
+/* The end of the comment that begins at `s`, before the line break of one to the end of its line;
+ * NULL: not a comment, or unterminated. */
+const char *lex_comment_end(const char *s, const char *end);
 bool accept(struct parser *p, enum token_kind kind); /* consumes the token if it has this kind */
 /* Consumes a token of this kind, or reports "expected WHAT, got ..."; `what` NULL: the name of
  * the kind. */
@@ -137,5 +144,28 @@ bool attr_is_printed(const struct inst *i, const struct attr *a,
 /* ---- sharding.c ---- */
 
 bool parse_sharding(struct parser *p, struct sharding **out); /* one or a tuple, canonical */
+
+/* ---- comments.c ---- */
+
+struct comment {
+    struct str text;
+    uint32_t anchor; /* where the item begins that it is attached to, or COMMENTS_AT_... */
+    bool trailing;   /* on the line where the item ends; otherwise above the item */
+    bool after_blank_line, printed;
+};
+enum { COMMENTS_AT_BEGIN = 0 };
+#define COMMENTS_AT_END (UINT32_MAX - 1)
+
+struct comments { /* in the order of the text, which is also that of `anchor` */
+    struct comment *at;
+    int count;
+    size_t capacity;
+};
+struct comments comments_of(struct arena *a, const struct module *m);
+/* Prints the comments above the item that begins at `anchor`, one per line, each once. */
+void comments_print_before(struct buf *out, struct comments *c, uint32_t anchor,
+                           const char *indent);
+/* Prints those at the end of the item's last line. */
+void comments_print_after(struct buf *out, struct comments *c, uint32_t anchor);
 
 #endif

@@ -9,56 +9,8 @@
 #include "base/base.h"
 
 enum token_kind {
-    TOK_EOF,
-    TOK_ERROR,
-    TOK_EQUAL,
-    TOK_COMMA,
-    TOK_COLON,
-    TOK_STAR,
-    TOK_HASH,
-    TOK_PLUS,
-    TOK_TILDE,
-    TOK_LSQUARE,
-    TOK_RSQUARE,
-    TOK_LBRACE,
-    TOK_RBRACE,
-    TOK_LPAREN,
-    TOK_RPAREN,
-    TOK_LESS,
-    TOK_GREATER, /* `<` and `>` alone: default mode only, else error tokens */
-    TOK_LESS_EQUAL,
-    TOK_ARROW,
-    TOK_DOTS,
-    TOK_QUESTION,
-    TOK_NAME,      /* %name, or name: with the colon swallowed; value without either */
-    TOK_ATTR_NAME, /* name= with the `=` swallowed */
-    TOK_IDENT,
-    TOK_DTYPE,  /* element type: token.dtype */
-    TOK_STRING, /* value by lex_string; token.i: whether there are escapes */
-    TOK_INT,
-    TOK_DECIMAL, /* token.i; token.d (nan included, payload in token.i, -1: none) */
-    TOK_NEG_INF,
-    TOK_DXD,
-    TOK_PAD,
-    TOK_DIM_LABELS, /* `2x3`, `1_1x0_0`, `b01f_01io->b01f`: the spelling is token.s */
-    TOK_TRUE,
-    TOK_FALSE,
-    TOK_INF,
-    TOK_HLO_MODULE,
-    TOK_ENTRY,
-    TOK_ROOT,
-    TOK_FILE_NAMES,
-    TOK_FUNCTION_NAMES,
-    TOK_FILE_LOCATIONS,
-    TOK_STACK_FRAMES,
-    TOK_MAXIMAL,
-    TOK_REPLICATED,
-    TOK_MANUAL,
-    TOK_LAST_TILE_DIM_REPLICATE,
-    TOK_SHARD_AS,
-    TOK_SHARD_LIKE,
-    TOK_UNKNOWN,
-    TOK_UNREDUCED,
+#define TOKEN(id, name) TOK_##id,
+#include "text/token.def"
     TOK_KIND_COUNT
 };
 

@@ -58,13 +58,11 @@ static bool parse_pads(struct parser *p, int max, struct padding *out)
 
 bool parse_padding_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     return parse_pads(p, 3, &out->padding);
 }
 
 void print_padding_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     bool interior = false;
     for (int d = 0; d < v.padding.rank; d++)
         interior |= v.padding.dims[d].interior != 0;
@@ -88,9 +86,7 @@ static bool parse_pad_pairs(struct parser *p, struct padding *out)
 {
     struct padding_dim *dims = NULL;
     size_t count = 0, capacity = 0;
-    struct list l;
-    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
-        return false;
+    struct list l = {TOK_LBRACE, TOK_RBRACE};
     while (list_more(p, &l)) {
         struct ints pair;
         uint32_t begin = p->tok.span.begin;
@@ -108,7 +104,6 @@ static bool parse_pad_pairs(struct parser *p, struct padding *out)
 bool parse_window_padding_value(struct parser *p, const struct attr_site *site,
                                 union attr_value *out)
 {
-    (void)site;
     struct window_padding *w = ARENA_NEW(p->arena, struct window_padding);
     out->window_padding = w;
     bool same = p->tok.kind == TOK_IDENT && str_eq_nocase(p->tok.s, STR("same"));
@@ -211,7 +206,6 @@ static struct window window_of(struct parser *p, const struct window_text *w)
 /* window = "{" {window_item} "}" ; */
 bool parse_window_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     struct window_text w;
     memset(w.given, 0, sizeof w.given);
     w.pad = (struct padding){0};
@@ -262,7 +256,6 @@ static void print_window_item(struct buf *out, struct window w, enum window_key 
 
 void print_window_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     buf_putc(out, '{');
     for (int key = 0; key < WIN_KEYS; key++)
         print_window_item(out, v.window, (enum window_key)key);
@@ -332,7 +325,6 @@ static void split_labels(struct str s, struct str parts[3])
 /* dim_labels = DIM_LABELS ; */
 bool parse_dim_labels_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     if (p->tok.kind != TOK_DIM_LABELS)
         return expected(p, "dimension labels as in b01f_01io->b01f");
     struct str texts[3];
@@ -383,7 +375,6 @@ static void print_label_part(struct buf *out, const char *letters, int64_t first
 
 void print_dim_labels_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     const struct dim_labels *l = v.dim_labels;
     print_label_part(out, "bf", l->input_batch, l->input_feature, l->input_spatial,
                      l->spatial_count);
@@ -415,12 +406,9 @@ static bool parse_slice_dim(struct parser *p, struct slice_dim *out)
 /* slices = "{" [slice_dim {"," slice_dim}] "}" ; */
 bool parse_slices_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    (void)site;
     struct slice_dim *dims = NULL;
     size_t count = 0, capacity = 0;
-    struct list l;
-    if (!list_open(p, &l, TOK_LBRACE, TOK_RBRACE))
-        return false;
+    struct list l = {TOK_LBRACE, TOK_RBRACE};
     while (list_more(p, &l)) {
         struct slice_dim d;
         if (!parse_slice_dim(p, &d))
@@ -433,7 +421,6 @@ bool parse_slices_value(struct parser *p, const struct attr_site *site, union at
 
 void print_slices_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    (void)site;
     bool strides = false;
     for (int d = 0; d < v.slices.rank; d++)
         strides |= v.slices.dims[d].stride != 1;

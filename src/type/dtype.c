@@ -4,11 +4,10 @@
 #include "type/type.h"
 
 const struct dtype_info dtype_table[DT_COUNT + 1] = {
-#define DTYPE(id, spelling, bits, bytes, class, storage, compute)                                  \
-    {spelling, sizeof(spelling) - 1, bits, bytes, DC_##class},
+#define DTYPE(id, spelling, bits, bytes, class, storage, compute, number)                          \
+    {spelling, sizeof(spelling) - 1, bits, bytes, number, DC_##class},
 #include "type/dtype.def"
-#undef DTYPE
-    {"invalid", 7, 0, 0, DC_OTHER},
+    {"invalid", 7, 0, 0, 0, DC_OTHER},
 };
 
 /* A quick filter on the first two bytes: most identifiers are not element types. */

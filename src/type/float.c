@@ -8,7 +8,6 @@ static const struct float_format formats[DT_COUNT] = {
 #define FLOAT_FORMAT(id, exponent, mantissa, bias, specials, digits)                               \
     [DT_##id] = {exponent, mantissa, bias, FS_##specials, digits},
 #include "type/float.def"
-#undef FLOAT_FORMAT
 };
 
 const struct float_format *float_format(enum dtype t) { return &formats[t]; }
@@ -202,8 +201,14 @@ double float_max(enum dtype t) { return float_decode(t, max_code(&formats[t])); 
 double float_load(enum dtype t, const void *p)
 {
     uint64_t code = 0;
+    if (t == DT_F32) {
+        float f;
+        memcpy(&f, p, sizeof f);
+        if (f == f) /* conversion would change the payload of a NaN */
+            return (double)f;
+    }
     memcpy(&code, p, dtype_bytes(t)); /* little-endian, like all storage */
-    return float_decode(t, code);
+    return t == DT_F64 ? double_of(code) : float_decode(t, code);
 }
 
 void float_store(enum dtype t, void *p, double v)

@@ -50,7 +50,7 @@ bool layout_is_default(const struct layout *l) { return is_plain(l) && layout_is
 
 /* ---- validation ---- */
 
-static bool is_permutation(int n, const int64_t *order)
+bool ints_are_permutation(int n, const int64_t *order)
 {
     bool few[64] = {false};
     struct arena many; /* ranks above 64 occur in adversarial text only */
@@ -99,7 +99,7 @@ const char *layout_problem(const struct layout *l, const struct shape *s)
     const char *problem = NULL;
     if (l->rank != s->rank)
         return "number of entries differs from the rank";
-    if (!is_permutation(l->rank, l->minor_to_major))
+    if (!ints_are_permutation(l->rank, l->minor_to_major))
         return "minor-to-major list is not a permutation of the dimensions";
     for (int i = 0; i < l->tile_count && !problem; i++)
         problem = tile_problem(&l->tiles[i]);

@@ -10,17 +10,12 @@ static const struct layout scalar_layout = {
     .tail_padding = 1, .index_type = DT_COUNT, .pointer_type = DT_COUNT};
 
 static const struct shape scalars[DT_COUNT] = {
-#define DTYPE(id, spelling, bits, bytes, class, storage, compute)                                  \
+#define DTYPE(id, spelling, bits, bytes, class, storage, compute, number)                          \
     [DT_##id] = {.dtype = DT_##id, .layout = DC_##class == DC_OTHER ? NULL : SCALAR_LAYOUT},
 #include "type/dtype.def"
-#undef DTYPE
 };
 
-const struct shape *shape_scalar(struct arena *a, enum dtype t)
-{
-    (void)a;
-    return &scalars[t];
-}
+const struct shape *shape_scalar(struct arena *a, enum dtype t) { return &scalars[t]; }
 
 const struct shape *shape_token(void) { return &scalars[DT_TOKEN]; }
 
@@ -197,16 +192,10 @@ int64_t shape_leaf_count(const struct shape *s)
 
 int shape_component_of(const struct shape *s, int64_t *leaf)
 {
-    int low = 0, high = s->count;
-    while (high - low > 1) {
-        const int middle = low + (high - low) / 2;
-        if (shape_first_leaf(s, middle) <= *leaf)
-            low = middle;
-        else
-            high = middle;
-    }
-    *leaf -= shape_first_leaf(s, low);
-    return low;
+    int next = 1;
+    BISECT(next, s->count, middle, shape_first_leaf(s, middle) <= *leaf);
+    *leaf -= shape_first_leaf(s, next - 1);
+    return next - 1;
 }
 
 const struct shape *shape_at(const struct shape *s, const int64_t *index, size_t depth)

@@ -18,9 +18,8 @@ struct c128 {
 };
 
 enum dtype {
-#define DTYPE(id, spelling, bits, bytes, class, storage, compute) DT_##id,
+#define DTYPE(id, spelling, bits, bytes, class, storage, compute, number) DT_##id,
 #include "type/dtype.def"
-#undef DTYPE
     DT_COUNT,
     DT_INVALID = DT_COUNT
 };
@@ -32,6 +31,7 @@ struct dtype_info {
     uint8_t length; /* length of the spelling */
     uint8_t bits;   /* width in the language */
     uint8_t bytes;  /* width of one element in memory */
+    uint8_t number; /* in XLA's typed FFI; 0: none */
     enum dtype_class class;
 };
 extern const struct dtype_info dtype_table[DT_COUNT + 1]; /* the last row is that of DT_INVALID */
@@ -147,8 +147,9 @@ struct layout {
 
 /* The descending layout; shared up to rank 8. */
 const struct layout *layout_default(struct arena *a, int rank);
-bool layout_is_default(const struct layout *l);    /* descending, without other properties */
-bool layout_is_descending(const struct layout *l); /* other properties are ignored */
+bool layout_is_default(const struct layout *l);         /* descending, without other properties */
+bool layout_is_descending(const struct layout *l);      /* other properties are ignored */
+bool ints_are_permutation(int n, const int64_t *order); /* of 0 ... n - 1 */
 /* NULL if the layout is valid for an array of these dimensions; otherwise the problem. */
 struct shape;
 const char *layout_problem(const struct layout *l, const struct shape *s);

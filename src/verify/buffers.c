@@ -4,7 +4,7 @@
  */
 #include "verify/verify_priv.h"
 
-/* The leaf number of an index path; -1 if there is none. */
+/* The leaf number of an index path; -1 for an invalid path. */
 static int64_t leaf_of_index(const struct shape *s, struct ints index)
 {
     int64_t at = 0;
@@ -128,12 +128,9 @@ static bool is_writer(const struct inst *i)
 
 static bool is_while_body(const struct verify *v, const struct computation *c)
 {
-    for (int k = 0; k < v->m->computation_count; k++) {
-        const struct computation *comp = v->m->computations[k];
-        for (int j = 0; j < comp->inst_count; j++)
-            if (comp->insts[j]->opcode == OP_WHILE && inst_computation(comp->insts[j], A_BODY) == c)
-                return true;
-    }
+    for (struct inst *i = NULL; (i = module_next(v->m, i)) != NULL;)
+        if (i->opcode == OP_WHILE && inst_computation(i, A_BODY) == c)
+            return true;
     return false;
 }
 

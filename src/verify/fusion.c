@@ -46,19 +46,15 @@ bool verify_fusions(struct verify *v)
 {
     const struct inst **owner = ARENA_ARRAY(v->arena, const struct inst *, v->m->computation_count);
     bool ok = true;
-    for (int n = 0; n < v->m->computation_count; n++) {
-        const struct computation *outer = v->m->computations[n];
-        for (int k = 0; k < outer->inst_count; k++) {
-            const struct inst *i = outer->insts[k];
-            if (i->opcode != OP_FUSION)
-                continue;
-            const struct computation *c = inst_computation(i, A_CALLS);
-            if (owner[c->index])
-                ok = report_computation(&v->infer, i, c, "is called by another fusion");
-            else
-                ok &= check_body(v, i, c) && check_fit(v, i, c) && verify_aliasing(v, i);
-            owner[c->index] = i;
-        }
+    for (struct inst *i = NULL; (i = module_next(v->m, i)) != NULL;) {
+        if (i->opcode != OP_FUSION)
+            continue;
+        const struct computation *c = inst_computation(i, A_CALLS);
+        if (owner[c->index])
+            ok = report_computation(&v->infer, i, c, "is called by another fusion");
+        else
+            ok &= check_body(v, i, c) && check_fit(v, i, c) && verify_aliasing(v, i);
+        owner[c->index] = i;
     }
     return ok;
 }

@@ -149,19 +149,15 @@ static bool check_aliases(struct verify *v)
 static bool check_constrain_layout(struct verify *v)
 {
     const struct inst *first = NULL;
-    for (int c = 0; c < v->m->computation_count; c++) {
-        const struct computation *comp = v->m->computations[c];
-        for (int k = 0; k < comp->inst_count; k++) {
-            const struct inst *i = comp->insts[k];
-            if (i->opcode != OP_ALL_REDUCE && i->opcode != OP_ALL_REDUCE_START)
-                continue;
-            if (!first) {
-                first = i;
-            } else if (inst_bool(i, A_CONSTRAIN_LAYOUT) != inst_bool(first, A_CONSTRAIN_LAYOUT)) {
-                struct diag *d = DIAG(v->ds, i->opcode_span, ALL_REDUCE_MIXED);
-                diag_note(v->ds, d, first->name_span, "first one is here");
-                return false;
-            }
+    for (struct inst *i = NULL; (i = module_next(v->m, i)) != NULL;) {
+        if (i->opcode != OP_ALL_REDUCE && i->opcode != OP_ALL_REDUCE_START)
+            continue;
+        if (!first) {
+            first = i;
+        } else if (inst_bool(i, A_CONSTRAIN_LAYOUT) != inst_bool(first, A_CONSTRAIN_LAYOUT)) {
+            struct diag *d = DIAG(v->ds, i->opcode_span, ALL_REDUCE_MIXED);
+            diag_note(v->ds, d, first->name_span, "first one is here");
+            return false;
         }
     }
     return true;

@@ -23,7 +23,6 @@ static const struct onnx_type {
 } types[] = {
 #define ONNX_TYPE(name, dtype, since) {name, DT_##dtype, since},
 #include "verify/onnx_type.def"
-#undef ONNX_TYPE
 };
 
 static const struct onnx_type *find_type(enum dtype t)

@@ -184,23 +184,19 @@ static bool check_host_channels(struct verify *v)
     struct map seen;
     bool ok = true;
     map_init(&seen, v->arena);
-    for (int c = 0; c < v->m->computation_count; c++) {
-        const struct computation *comp = v->m->computations[c];
-        for (int k = 0; k < comp->inst_count; k++) {
-            struct inst *i = comp->insts[k];
-            if ((i->opcode != OP_SEND && i->opcode != OP_RECV) ||
-                !inst_bool(i, A_IS_HOST_TRANSFER) || !inst_has(i, A_CHANNEL_ID))
-                continue;
-            int64_t id = inst_int(i, A_CHANNEL_ID, 0);
-            struct str key = {ARENA_DUP(v->arena, &id, 1), sizeof id};
-            struct inst *first = map_get(&seen, key);
-            if (!first) {
-                map_put(&seen, key, i);
-            } else if (!are_host_pair(first, i)) {
-                struct diag *d = DIAG(v->ds, i->opcode_span, CHANNEL_SHARED, id);
-                diag_note(v->ds, d, first->name_span, "first one is here");
-                ok = false;
-            }
+    for (struct inst *i = NULL; (i = module_next(v->m, i)) != NULL;) {
+        if ((i->opcode != OP_SEND && i->opcode != OP_RECV) || !inst_bool(i, A_IS_HOST_TRANSFER) ||
+            !inst_has(i, A_CHANNEL_ID))
+            continue;
+        int64_t id = inst_int(i, A_CHANNEL_ID, 0);
+        struct str key = {ARENA_DUP(v->arena, &id, 1), sizeof id};
+        struct inst *first = map_get(&seen, key);
+        if (!first) {
+            map_put(&seen, key, i);
+        } else if (!are_host_pair(first, i)) {
+            struct diag *d = DIAG(v->ds, i->opcode_span, CHANNEL_SHARED, id);
+            diag_note(v->ds, d, first->name_span, "first one is here");
+            ok = false;
         }
     }
     return ok;

@@ -105,12 +105,11 @@ bool verify_module(struct diags *ds, struct module *m, const struct verify_optio
                                  .layout_sensitive = options->layout_sensitive,
                                  .mixed_precision = options->mixed_precision}};
     unsigned before = ds->errors;
-    for (int c = 0; c < m->computation_count; c++)
-        for (int k = 0; k < m->computations[c]->inst_count; k++) {
-            struct arena_mark mark = arena_mark(&scratch);
-            check_inst(&v, m->computations[c]->insts[k]);
-            arena_release(&scratch, mark);
-        }
+    for (struct inst *i = NULL; (i = module_next(m, i)) != NULL;) {
+        struct arena_mark mark = arena_mark(&scratch);
+        check_inst(&v, i);
+        arena_release(&scratch, mark);
+    }
     if (ds->errors == before) { /* the following checks require valid shapes */
         verify_pairing(&v);
         verify_async_bodies(&v);

@@ -90,6 +90,8 @@ void wire_put_varint(struct buf *out, uint64_t v)
     buf_putc(out, (char)v);
 }
 
+size_t wire_varint_size(uint64_t v) { return (63 - (unsigned)__builtin_clzll(v | 1)) / 7 + 1; }
+
 void wire_put_tag(struct buf *out, unsigned field, enum wire_type type)
 {
     wire_put_varint(out, (uint64_t)field << 3 | (unsigned)type);
@@ -259,17 +261,16 @@ static bool copy_field(struct walk *w, const struct level *l, const struct wire_
 {
     const ProtobufCFieldDescriptor *f = l->f;
     const struct wire_data *data = w->scan->data;
-    const bool packed = is_packed(f, field->type);
-    if (packed && !is_well_packed(f, field->value))
-        return wrong(w, l->at, "malformed list of numbers");
-    if (f->type == PROTOBUF_C_TYPE_STRING && !is_text(field->value))
-        return wrong(w, l->at, "string is not UTF-8 text");
     const struct str whole = {l->at, (size_t)(field->value.ptr + field->value.len - l->at)};
     if (data && l->d == data->message && f->id != data->kept) {
         w->taken += sizeof(struct wire_chunk);
         note_chunk(w->scan, field, whole);
         return true;
     }
+    if (is_packed(f, field->type) && !is_well_packed(f, field->value))
+        return wrong(w, l->at, "malformed list of numbers");
+    if (f->type == PROTOBUF_C_TYPE_STRING && !is_text(field->value))
+        return wrong(w, l->at, "string is not UTF-8 text");
     w->taken += bytes_of_field(f, field->value);
     buf_str(&w->out, whole);
     return true;
@@ -387,11 +388,7 @@ static void *bounded_alloc(void *data, size_t size)
     return heap_alloc(size ? size : 1);
 }
 
-static void bounded_release(void *data, void *p)
-{
-    (void)data;
-    heap_free(p);
-}
+static void bounded_release(void *data, void *p) { heap_free(p); }
 
 ProtobufCMessage *wire_unpack(struct wire_scan *scan, const ProtobufCMessageDescriptor *d,
                               struct str bytes)

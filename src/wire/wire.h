@@ -17,8 +17,8 @@ struct wire_chunk {
 };
 
 /* Large fields that are not unpacked but noted as chunks: all fields of `message` that are neither
- * messages nor `kept`. The unpacked message has the range of its chunks in the fields `first` and
- * `count`, whose numbers no file uses. */
+ * messages nor `kept`. Their contents are not examined. The unpacked message has the range of its
+ * chunks in the fields `first` and `count`, whose numbers no file uses. */
 struct wire_data {
     const ProtobufCMessageDescriptor *message;
     unsigned kept, first, count;
@@ -68,6 +68,7 @@ bool wire_next(struct wire_cursor *c, struct wire_field *out);
 enum wire_type wire_type_of(const ProtobufCFieldDescriptor *f);
 
 void wire_put_varint(struct buf *out, uint64_t v);
+size_t wire_varint_size(uint64_t v); /* in bytes */
 void wire_put_tag(struct buf *out, unsigned field, enum wire_type type);
 /* Begins and ends a length-delimited value: `begin` is the result of wire_begin. False if the value
  * is too long. */

@@ -32,13 +32,12 @@ static bool fail(struct maker *m, const char *expected, const char *at)
 
 static const struct number_type {
     const char *name;
-    uint8_t dtype, bytes;
+    enum dtype dtype;
 } number_types[] = {
-    {"bf16", FFI_BF16, 2}, {"f16", FFI_F16, 2},  {"f32", FFI_F32, 4},  {"f64", FFI_F64, 8},
-    {"i1", FFI_PRED, 1},   {"i16", FFI_S16, 2},  {"i32", FFI_S32, 4},  {"i64", FFI_S64, 8},
-    {"i8", FFI_S8, 1},     {"si16", FFI_S16, 2}, {"si32", FFI_S32, 4}, {"si64", FFI_S64, 8},
-    {"si8", FFI_S8, 1},    {"ui16", FFI_U16, 2}, {"ui32", FFI_U32, 4}, {"ui64", FFI_U64, 8},
-    {"ui8", FFI_U8, 1},
+    {"bf16", DT_BF16}, {"f16", DT_F16},  {"f32", DT_F32}, {"f64", DT_F64},  {"i1", DT_PRED},
+    {"i16", DT_S16},   {"i32", DT_S32},  {"i64", DT_S64}, {"i8", DT_S8},    {"si16", DT_S16},
+    {"si32", DT_S32},  {"si64", DT_S64}, {"si8", DT_S8},  {"ui16", DT_U16}, {"ui32", DT_U32},
+    {"ui64", DT_U64},  {"ui8", DT_U8},
 };
 
 static const struct number_type *find_type(struct str name)
@@ -49,11 +48,7 @@ static const struct number_type *find_type(struct str name)
     return NULL;
 }
 
-static bool is_float(const struct number_type *t)
-{
-    return t->dtype == FFI_F16 || t->dtype == FFI_BF16 || t->dtype == FFI_F32 ||
-           t->dtype == FFI_F64;
-}
+static bool is_float(const struct number_type *t) { return dtype_is_float(t->dtype); }
 
 /* 0x and hexadecimal digits: the bits of a number of any type. */
 static bool parse_bits(struct str word, uint64_t *out)
@@ -72,25 +67,17 @@ static bool parse_bits(struct str word, uint64_t *out)
     return true;
 }
 
-static enum dtype float_type(const struct number_type *t)
-{
-    return t->dtype == FFI_F16    ? DT_F16
-           : t->dtype == FFI_BF16 ? DT_BF16
-           : t->dtype == FFI_F32  ? DT_F32
-                                  : DT_F64;
-}
-
 /* Whether the integer is in the range of the type: ui8 ... are unsigned, all others signed; i1 is
  * -1, 0 or 1. */
 static bool in_range(const struct number_type *t, struct str word, int64_t v)
 {
     bool negative = word.len > 0 && *word.ptr == '-',
-         is_unsigned = t->dtype >= FFI_U8 && t->dtype <= FFI_U64;
-    int bits = t->dtype == FFI_PRED ? 1 : 8 * t->bytes;
+         is_unsigned = t->dtype >= DT_U8 && t->dtype <= DT_U64;
+    int bits = t->dtype == DT_PRED ? 1 : (int)(8 * dtype_bytes(t->dtype));
     if (bits == 64)
         return is_unsigned ? !negative : negative || v >= 0;
     int64_t low = is_unsigned ? 0 : -((int64_t)1 << (bits - 1));
-    return v >= low && v < (int64_t)1 << (is_unsigned || t->dtype == FFI_PRED ? bits : bits - 1);
+    return v >= low && v < (int64_t)1 << (is_unsigned || t->dtype == DT_PRED ? bits : bits - 1);
 }
 
 /* Converts from the spelling, since integers may have more digits than a double holds. */
@@ -103,20 +90,20 @@ static bool store_number(struct maker *m, const struct number_type *t,
     struct str word = from->s;
     if (from->kind == DICT_BOOL) {
         bits = from->i != 0;
-        if (t->dtype != FFI_PRED)
+        if (t->dtype != DT_PRED)
             return fail(m, "a number", from->at);
     } else if (parse_bits(word, &bits)) {
         ;
     } else if (is_float(t)) {
         if (!num_parse_double(word, &v))
             return fail(m, "a number", from->at);
-        bits = float_encode(float_type(t), v);
+        bits = float_encode(t->dtype, v);
     } else if (num_parse_int(word, &integer) && in_range(t, word, integer)) {
-        bits = t->dtype == FFI_PRED ? integer != 0 : (uint64_t)integer;
+        bits = t->dtype == DT_PRED ? integer != 0 : (uint64_t)integer;
     } else {
         return fail(m, "a number in the range of its type", from->at);
     }
-    memcpy(to, &bits, t->bytes); /* little-endian */
+    memcpy(to, &bits, dtype_bytes(t->dtype)); /* little-endian */
     return true;
 }
 
@@ -150,7 +137,7 @@ static bool make_scalar(struct maker *m, const struct dict_value *v, struct ffi_
                                           : STR("i64"),
                    &t))
         return false;
-    out->dtype = (enum ffi_dtype)t->dtype;
+    out->dtype = (enum ffi_dtype)dtype_table[t->dtype].number;
     out->value = arena_zalloc(m->arena, sizeof(uint64_t));
     return store_number(m, t, v, out->value);
 }
@@ -160,13 +147,13 @@ static bool make_array(struct maker *m, const struct dict_value *v, struct ffi_a
     const struct number_type *t;
     if (!make_type(m, v->type, &t))
         return false;
-    char *data = arena_zalloc(m->arena, v->count * t->bytes);
-    *out = (struct ffi_array){(enum ffi_dtype)t->dtype, v->count, data};
+    char *data = arena_zalloc(m->arena, v->count * dtype_bytes(t->dtype));
+    *out = (struct ffi_array){(enum ffi_dtype)dtype_table[t->dtype].number, v->count, data};
     for (size_t k = 0; k < v->count; k++) {
         const struct dict_value *element = &v->items[k].value;
         if (!is_number(element) || element->type.len > 0)
             return fail(m, "a number without a type", element->at);
-        if (!store_number(m, t, element, data + k * t->bytes))
+        if (!store_number(m, t, element, data + k * dtype_bytes(t->dtype)))
             return false;
     }
     return true;

@@ -76,7 +76,7 @@ static void pack_inst(struct buf *b, const struct inst *i)
 
 static const struct inst *unpack_inst(const struct coordinator *b, struct reader *r)
 {
-    const struct module *m = b->rank_run->tasks[0].program->module;
+    const struct module *m = b->rank_run->tasks[0].state->program->module;
     int64_t computation = unpack_int(r), inst = unpack_int(r);
     return computation < 0 ? NULL : m->computations[computation]->insts[inst];
 }

@@ -57,7 +57,6 @@ static void error_destroy(struct ffi_error_destroy *args) { error_free(args->err
 
 static struct ffi_error *not_here(struct ffi_head *args)
 {
-    (void)args;
     return error_new(FFI_UNIMPLEMENTED, "streams, states and registered types are not supported");
 }
 
@@ -175,41 +174,6 @@ static const struct ffi_api api = {
     .ordinal = ordinal,
 };
 
-/* 0: XLA has no number for the type. */
-static const uint8_t dtypes[DT_COUNT] = {
-    [DT_PRED] = FFI_PRED,
-    [DT_S1] = FFI_S1,
-    [DT_S2] = FFI_S2,
-    [DT_S4] = FFI_S4,
-    [DT_S8] = FFI_S8,
-    [DT_S16] = FFI_S16,
-    [DT_S32] = FFI_S32,
-    [DT_S64] = FFI_S64,
-    [DT_U1] = FFI_U1,
-    [DT_U2] = FFI_U2,
-    [DT_U4] = FFI_U4,
-    [DT_U8] = FFI_U8,
-    [DT_U16] = FFI_U16,
-    [DT_U32] = FFI_U32,
-    [DT_U64] = FFI_U64,
-    [DT_F4E2M1FN] = FFI_F4E2M1FN,
-    [DT_F8E3M4] = FFI_F8E3M4,
-    [DT_F8E4M3] = FFI_F8E4M3,
-    [DT_F8E4M3B11FNUZ] = FFI_F8E4M3B11FNUZ,
-    [DT_F8E4M3FN] = FFI_F8E4M3FN,
-    [DT_F8E4M3FNUZ] = FFI_F8E4M3FNUZ,
-    [DT_F8E5M2] = FFI_F8E5M2,
-    [DT_F8E5M2FNUZ] = FFI_F8E5M2FNUZ,
-    [DT_F8E8M0FNU] = FFI_F8E8M0FNU,
-    [DT_F16] = FFI_F16,
-    [DT_BF16] = FFI_BF16,
-    [DT_F32] = FFI_F32,
-    [DT_F64] = FFI_F64,
-    [DT_C64] = FFI_C64,
-    [DT_C128] = FFI_C128,
-    [DT_TOKEN] = FFI_TOKEN,
-};
-
 static bool make_list(struct arena *a, const struct foreign_array *x, int count,
                       struct ffi_list *out, struct buf *why)
 {
@@ -219,11 +183,11 @@ static bool make_list(struct arena *a, const struct foreign_array *x, int count,
     out->at = ARENA_ARRAY(a, void *, count);
     for (int k = 0; k < count; k++) {
         const struct shape *s = x[k].shape;
-        if (dtypes[s->dtype] == 0)
+        if (dtype_table[s->dtype].number == 0)
             return buf_printf(why, "typed FFI does not support %s", dtype_spelling(s->dtype)),
                    false;
         buffers[k] = (struct ffi_buffer){.size = sizeof *buffers,
-                                         .dtype = (enum ffi_dtype)dtypes[s->dtype],
+                                         .dtype = (enum ffi_dtype)dtype_table[s->dtype].number,
                                          .data = x[k].data,
                                          .rank = s->rank,
                                          .dims = ARENA_DUP(a, s->dims, s->rank)};

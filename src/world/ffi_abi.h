@@ -21,39 +21,10 @@ enum ffi_code {
     FFI_NO_MEMORY = 8,
     FFI_UNIMPLEMENTED = 12
 };
-/* As in xla_data.proto. */
+
 enum ffi_dtype {
-    FFI_PRED = 1,
-    FFI_S8,
-    FFI_S16,
-    FFI_S32,
-    FFI_S64,
-    FFI_U8,
-    FFI_U16,
-    FFI_U32,
-    FFI_U64,
-    FFI_F16,
-    FFI_F32,
-    FFI_F64,
-    FFI_C64 = 15,
-    FFI_BF16,
-    FFI_TOKEN,
-    FFI_C128,
-    FFI_F8E5M2,
-    FFI_F8E4M3FN,
-    FFI_S4,
-    FFI_U4,
-    FFI_F8E4M3B11FNUZ,
-    FFI_F8E5M2FNUZ,
-    FFI_F8E4M3FNUZ,
-    FFI_S2,
-    FFI_U2,
-    FFI_F8E4M3,
-    FFI_F8E3M4,
-    FFI_S1,
-    FFI_U1,
-    FFI_F4E2M1FN,
-    FFI_F8E8M0FNU
+#define DTYPE(id, spelling, bits, bytes, class, storage, compute, number) FFI_DT_##id = number,
+#include "type/dtype.def"
 };
 
 #define FFI_HEAD                                                                                   \

@@ -121,15 +121,27 @@ struct item *ranks_receive(struct ranks *r)
     return i;
 }
 
-void ranks_pause(unsigned times)
+void ranks_pause(struct ranks *r, unsigned times)
 {
-    enum { SPINS = 2000, SHORT = 50000, LONG = 500000, TIRED = 2200 };
-    if (times < SPINS) {
+    enum {
+        SPINS = 2000,
+        SHORT = 50000,
+        LONG = 500000,
+        TIRED = 2200,
+        BUSY = 1000000,
+        SLEEPS = 1000
+    };
+    if (times < SPINS && atomic_load(&r->sleeps) <= 0) {
+        const int64_t start = now_ns();
         sched_yield();
+        if (now_ns() - start > BUSY)
+            atomic_store(&r->sleeps, SLEEPS);
         return;
     }
     struct timespec t = {.tv_nsec = times < TIRED ? SHORT : LONG};
     nanosleep(&t, NULL);
+    if (atomic_load(&r->sleeps) > 0)
+        atomic_fetch_sub(&r->sleeps, 1);
 }
 
 /* ---- outside runs ---- */
@@ -165,7 +177,7 @@ static struct item *await(struct ranks *r)
 {
     struct item *i;
     for (unsigned times = 0; (i = ranks_receive(r)) == NULL; times++)
-        ranks_pause(times);
+        ranks_pause(r, times);
     if (i->body_missing)
         no_memory();
     return i;

@@ -1,11 +1,11 @@
 /*
  * ranks_priv.h: private to world/: participants in several processes, the ranks.
  *
- *   ranks.c       messages between ranks; collective operations of ranks outside runs
+ *   ranks.c             messages between ranks; collective operations of ranks outside runs
  *   ranks_rendezvous.c  struct exchange for participants: rendezvous, messages, feeds
- *   ranks_run.c   a run: threads for the participants of this rank, and the message loop
- *   coordinator.c       on rank 0: the status of all participants, deadlock detection, the end of a
- * run pack.c        serialization of diagnostics and literals
+ *   ranks_run.c         a run: threads for the participants of this rank, and the message loop
+ *   coordinator.c       on rank 0: the status of all participants, deadlock detection, end of a run
+ *   pack.c              serialization of diagnostics and literals
  *
  * A block of values is sent directly to the participant that receives it, and a rendezvous is
  * complete for a participant when it has all blocks; there is no coordinator. A participant that is
@@ -83,6 +83,7 @@ struct ranks {
     struct transport transport;
     uint32_t phase; /* number of the current run or collective; the same sequence on all ranks */
     struct items early; /* messages of later phases: other ranks may be ahead of this one */
+    atomic_int sleeps; /* pauses that are to sleep, since other processes keep the processor busy */
 };
 static inline int rank_of(const struct ranks *r, int64_t participant)
 {
@@ -94,8 +95,10 @@ bool ranks_send(struct ranks *r, int rank, struct head h, struct block body, int
 void ranks_send_copy(struct ranks *r, int rank, struct head h, struct block body);
 /* The next message of this phase; NULL: none. */
 struct item *ranks_receive(struct ranks *r);
-/* Yields the processor, or sleeps, longer the more often the caller has polled in vain. */
-void ranks_pause(unsigned times);
+/* Yields the processor, or sleeps: longer the more often the caller has polled in vain, and always
+ * for some time after a yield that lost the processor to another process, since that takes
+ * milliseconds. */
+void ranks_pause(struct ranks *r, unsigned times);
 void ranks_abort_out_of_memory(
     void *unused); /* a cleanup_fn: out of memory is fatal, as other ranks would block */
 

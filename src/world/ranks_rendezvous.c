@@ -253,8 +253,7 @@ static struct item *ask(struct member *p, enum kind kind, struct block body)
     struct head h = rank_run_head(p, kind, NULL);
     if (!ranks_send(c->ranks, 0, h, body, NULL))
         DIAG(&p->ds, NO_SPAN, FAILURE, "out of memory for an outfeed item");
-    for (unsigned times = 0;
-         p->ds.errors == 0 && !p->fed && budget_look(&p->task->program->budget);)
+    for (unsigned times = 0; p->ds.errors == 0 && !p->fed && budget_look(&p->task->state->budget);)
         if (rank_run_progress(c))
             times = 0;
         else
@@ -271,7 +270,7 @@ static enum feed ask_for_item(struct member *p, struct arena *a, struct literal 
     enum feed received = FEED_FAILED;
     if (ranks_rank(c->ranks) == 0) {
         const struct world_feeds *f = c->feeds;
-        return f ? f->infeed(f->context, p->number, &p->task->program->budget, a, out) : FEED_EMPTY;
+        return f ? f->infeed(f->context, p->number, &p->task->state->budget, a, out) : FEED_EMPTY;
     }
     rank_run_enter(c, &u);
     struct item *answer = ask(p, KIND_FEED_IN, (struct block){0});
@@ -305,7 +304,7 @@ static bool answer_feed(struct member *p, const struct literal *l)
     struct rank_run *c = p->rank_run;
     if (ranks_rank(c->ranks) == 0) {
         const struct world_feeds *f = c->feeds;
-        return !f || f->outfeed(f->context, p->number, &p->task->program->budget,
+        return !f || f->outfeed(f->context, p->number, &p->task->state->budget,
                                 l); /* NULL: items are discarded */
     }
     size_t size;

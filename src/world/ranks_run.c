@@ -169,7 +169,7 @@ void rank_run_leave(struct rank_run *c, struct cleanup *u)
 void rank_run_pause(struct rank_run *c, unsigned times)
 {
     pthread_mutex_unlock(&c->lock);
-    ranks_pause(times);
+    ranks_pause(c->ranks, times);
     pthread_mutex_lock(&c->lock);
 }
 
@@ -226,8 +226,8 @@ static void run_program(struct member *p)
     struct exchange e = ranks_exchange;
     e.context = p;
     e.stop = &p->rank_run->stop;
-    p->task->result = eval_program(&p->ds, p->task->program, p->task->args, p->task->arg_count, &e,
-                                   p->task->arena);
+    p->task->result =
+        eval_program(&p->ds, p->task->state, p->task->args, p->task->arg_count, &e, p->task->arena);
 }
 
 static void *run_one(void *context)

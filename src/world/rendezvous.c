@@ -330,7 +330,7 @@ static enum feed infeed(void *context, struct arena *a, struct literal **out)
     const struct world_feeds *f = p->world->feeds;
     atomic_store(&p->asks_host, true);
     enum feed came =
-        f ? f->infeed(f->context, p->number, &p->task->program->budget, a, out) : FEED_EMPTY;
+        f ? f->infeed(f->context, p->number, &p->task->state->budget, a, out) : FEED_EMPTY;
     atomic_store(&p->asks_host, false);
     return came;
 }
@@ -340,7 +340,7 @@ static bool outfeed(void *context, const struct literal *l)
     struct participant *p = context;
     const struct world_feeds *f = p->world->feeds;
     atomic_store(&p->asks_host, true);
-    bool ok = !f || f->outfeed(f->context, p->number, &p->task->program->budget,
+    bool ok = !f || f->outfeed(f->context, p->number, &p->task->state->budget,
                                l); /* NULL: items are discarded */
     atomic_store(&p->asks_host, false);
     return ok;

@@ -18,7 +18,7 @@ static void run_program(struct participant *p)
     struct exchange e = world_exchange;
     e.context = p;
     e.stop = &p->world->stop;
-    t->result = eval_program(&p->ds, t->program, t->args, t->arg_count, &e, t->arena);
+    t->result = eval_program(&p->ds, t->state, t->args, t->arg_count, &e, t->arena);
 }
 
 static void *run_one(void *context)

@@ -118,7 +118,6 @@ static bool call(void *context, struct foreign_target target, const struct forei
                  struct buf *why)
 {
     const struct entry *e = target.entry;
-    (void)context;
     return target.code ? native_call(target.code, c, why) : e->fn(e->user, c, why);
 }
 
@@ -136,7 +135,6 @@ static size_t size_of(const struct foreign_array *x)
 
 bool target_zeros(void *user, const struct foreign_call *c, struct buf *why)
 {
-    (void)user, (void)why;
     for (int r = 0; r < c->result_count; r++)
         if (size_of(&c->results[r]) > 0)
             memset(c->results[r].data, 0, size_of(&c->results[r]));
@@ -155,7 +153,6 @@ static void put_shapes(struct buf *out, int count, const struct foreign_array *x
 bool target_identity(void *user, const struct foreign_call *c, struct buf *why)
 {
     bool fits = c->result_count <= c->operand_count;
-    (void)user;
     for (int r = 0; r < c->result_count && fits; r++)
         fits = shape_compatible(c->results[r].shape, c->operands[r].shape);
     if (!fits) {

@@ -173,13 +173,24 @@ static bool tell_unreceived(const struct outcome *o, struct diags *ds)
     return false;
 }
 
+/* Copies the warnings of a successful run; the same one of several participants once. */
+static void copy_warnings(const struct outcome *o, struct diags *ds)
+{
+    for (int64_t k = 0; k < o->count; k++)
+        for (const struct diag *d = o->endings[k].ds->first; d; d = d->next)
+            if (!diag_was_reported(ds, d->span, d->msg))
+                diag_copy(ds, d);
+}
+
 bool world_verdict(const struct outcome *o, struct diags *ds)
 {
     bool failed = false;
     for (int64_t k = 0; k < o->count; k++)
         failed |= !o->endings[k].ended;
-    if (!failed)
+    if (!failed) {
+        copy_warnings(o, ds);
         return !tell_unreceived(o, ds);
+    }
     if (!tell_failure(o, ds) && o->wait_count > 0)
         tell_waits(o, ds);
     return false;

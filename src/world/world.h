@@ -25,7 +25,7 @@ struct world_feeds {
 };
 
 struct world_participant {
-    struct program *program;
+    struct run_state *state;           /* with its program */
     const struct literal *const *args; /* for each parameter */
     size_t arg_count;
     struct arena *arena;    /* for the result */

@@ -5,7 +5,7 @@ $HLO --completion=bash >bash.txt && $HLO --completion zsh >zsh.txt && $HLO --com
 $HLO --help | sed -n 's/^  \([[:lower:]]*\)  *[[:upper:]].*\.$/\1/p' >commands.txt
 test "$(wc -l <commands.txt)" -gt 15 || exit 1
 while read -r c; do
-    $HLO $c --help | sed -n 's/^  \(-[[:lower:]], \|    \)--\([[:lower:]-]*\).*/\2/p' | sort >want.txt
+    $HLO $c --help | sed -n 's/^  \(-[[:alpha:]], \|    \)--\([[:lower:]-]*\).*/\2/p' | sort >want.txt
     sed -n "s/^    $c) options='\(.*\)' ;;/\1/p" bash.txt | tr ' ' '\n' | sed -n 's/^--\([[:lower:]-]*\)=*$/\1/p' | sort >have.txt
     cmp want.txt have.txt || { echo "bash: $c"; exit 1; }
     sed -n "/^    $c)\$/,/^        ;;/p" zsh.txt | sed -n "s/^ *'\**--\([[:lower:]-]*\).*/\1/p" | sort >have.txt

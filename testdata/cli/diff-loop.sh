@@ -1,4 +1,17 @@
 # diff: iterations of loops; computations matched by callers, instructions by op_name; infinities.
+# stdout: results differ; 8 of 8 instructions compared
+# stdout: first difference: %p, without counterpart, executed 2 times before
+# stdout:   b.hlo:5: %p = pred[2]{0} compare(%q, %s), direction=EQ
+# stdout: first difference of values that can be compared:
+# stdout:   a.hlo:6: %h = f32[2]{0} divide(%x, %d)
+# stdout:   b.hlo:7: %k = f32[2]{0} divide(%x, %e)
+# stdout:   m.py:7  jit(f)/div
+# stdout: 2 of 2 elements differ, 2 of them not finite on one side
+# stdout:   element    B      A  abs  rel  ulp
+# stdout:       {0}  inf  0.125  nan  nan    -
+# stdout:       {1}  inf   0.25  nan  nan    -
+# stdout: relative error      elements
+# stdout:   more                     2  ########################################
 # stdout: 1 changed
 # stdout:   a.hlo:6: %h = f32[2]{0} divide(%x, %d)
 # stdout:   b.hlo:7: %k = f32[2]{0} divide(%x, %e)
@@ -10,17 +23,6 @@
 # stdout:   b.hlo:5: %zero = f32[] constant(0)
 # stdout:   b.hlo:5: %z = f32[2]{0} broadcast(%zero), dimensions={}
 # stdout:   b.hlo:6: %e = f32[2]{0} select(%p, %z, %d)
-# stdout: first difference: %h, paired by op_name, executed 2 times before
-# stdout:   a.hlo:6: %h = f32[2]{0} divide(%x, %d)
-# stdout:   b.hlo:7: %k = f32[2]{0} divide(%x, %e)
-# stdout:   m.py:7  jit(f)/div
-# stdout: 2 of 2 elements differ, 2 of them not finite on one side
-# stdout:   element    B      A  abs  rel  ulp
-# stdout:       {0}  inf  0.125  nan  nan    -
-# stdout:       {1}  inf   0.25  nan  nan    -
-# stdout: relative error      elements
-# stdout:   more                     2  ########################################
-# stdout: 28 values compared, 3 not bit-identical; results differ
 # stderr: -
 # status: 1
 cat >a.hlo <<'E'
@@ -54,4 +56,4 @@ ENTRY e {
   ROOT w = (s32[], f32[2]) while(t), condition=more.1, body=body.1
 }
 E
-$HLO diff a.hlo b.hlo '{1, 2}' 
+$HLO diff a.hlo b.hlo '{1, 2}' --text

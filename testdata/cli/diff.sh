@@ -1,9 +1,5 @@
-# diff: the first instruction whose value differs, changed instructions, instructions present in one module only; tolerances; statuses.
-# stdout: 1 changed
-# stdout:   a.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4})
-# stdout:   b.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4.5})
-# stdout: 1 only in B
-# stdout:   b.hlo:8: %n = f32[4]{0} negate(%mul.7)
+# diff: the first instruction whose value differs; with --text changed instructions and those present in one module only; tolerances; statuses.
+# stdout: results differ; 4 of 4 instructions compared
 # stdout: first difference: %c
 # stdout:   a.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4})
 # stdout:   b.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4.5})
@@ -13,16 +9,15 @@
 # stdout: relative error      elements
 # stdout:   none                     3  ########################################
 # stdout:   up to 1e0                1  #############
-# stdout: 4 values compared, 3 not bit-identical; results differ
 # stdout: values: 1
+# stdout: results agree; 4 of 4 instructions compared, 3 not bit-identical
 # stdout: 1 changed
 # stdout:   a.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4})
 # stdout:   b.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4.5})
 # stdout: 1 only in B
 # stdout:   b.hlo:8: %n = f32[4]{0} negate(%mul.7)
-# stdout: 4 values compared, 3 not bit-identical; results agree
 # stdout: within a fifth: 0
-# stdout: 4 values compared, 0 not bit-identical; results agree
+# stdout: results agree; 4 of 4 instructions compared, 0 not bit-identical
 # stdout: the same: 0
 # stderr: -
 cat >a.hlo <<'E'
@@ -38,5 +33,5 @@ ENTRY e {
 E
 sed 's/3, 4}/3, 4.5}/; s/HloModule a/HloModule b/; s/ m = / mul.7 = /; s/reduce(m,/reduce(mul.7,/; s/ROOT r = /n = f32[4] negate(mul.7)\n  ROOT r = /' a.hlo >b.hlo
 $HLO diff a.hlo b.hlo '{1, 2, 3, 4}'; echo values: $?
-$HLO diff a.hlo b.hlo '{1, 2, 3, 4}' --rel=0.2; echo within a fifth: $?
+$HLO diff a.hlo b.hlo '{1, 2, 3, 4}' --rel=0.2 --text; echo within a fifth: $?
 $HLO diff a.hlo a.hlo '{1, 2, 3, 4}'; echo the same: $?

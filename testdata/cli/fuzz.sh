@@ -5,7 +5,6 @@
 # stdout: run 1 of 100 differs (--fake=ones --seed=1): element {0} is 1, expected 0; 3 of 3 differ; worst errors: abs 1 at {0}, rel inf, 1065353216 ulp
 # stdout: reproduce with 'hlo run --bundle=bad.npz'
 # stdout: differs: 1
-# stdout: f32[3] {1, 1, 1}
 # stdout: shown: 1
 # stdout: {"schema":1,"seed":1,"runs":1,"agreed":0,"stopped":0,"differs":{"run":0,"fake":"uniform","seed":1,"text":"only the reference failed: exit status 7","bundle":"fuzz.npz"}}
 # stdout: 2 runs agree, 1 fail on both sides

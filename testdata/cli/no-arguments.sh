@@ -2,4 +2,4 @@
 # status: 2
 # stdout:
 # stderr: usage: hlo COMMAND ...
-$HLO
+$HLO </dev/null

@@ -24,7 +24,7 @@ ranges=$HERE/../onnx/ranges.onnx
 $HLO run "$example" 3 6 || exit 90
 $HLO "$example" b=6 a=3 || exit 91
 $HLO run "$ranges" 3 '[{7, 8}]' --output=out.npz || exit 92
-$HLO run "$ranges" n=3 start='[{7, 8}]' || exit 93
+$HLO run "$ranges" n=3 start='[[7, 8]]' || exit 93
 printf '[]' >nothing.txt
 $HLO run "$ranges" 0 @nothing.txt || exit 94
 $HLO run "$ranges" 300 '[]' | tail -1 || exit 95

@@ -1,7 +1,7 @@
 # ops NAME: every example, run in a shell, prints the output shown below it.
 # stdout: all examples run
 hlo() { "$HLO" "$@"; }
-for op in $($HLO ops | sed -n 's/^  \([a-z0-9-]*\) .*/\1/p'); do
+for op in $($HLO ops | sed -n 's/^  \([[:lower:]0-9-]*\) .*/\1/p'); do
     $HLO ops "$op" | sed '1,/^Examples:$/d' >script
     grep -q '^hlo run ' script || { echo "$op has no example"; exit 1; }
     sed -n 's/^# //p' script >want

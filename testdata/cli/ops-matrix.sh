@@ -7,7 +7,7 @@ grep -q '^sine                      \. \. \. ' grid || exit 1
 grep -q '^partition-id              +  (has no element type)$' grid || exit 1
 $HLO ops --matrix sine | grep -q '^s32  *rejected: operand 0 of .sine. is s32\[4\], expected' || exit 1
 $HLO ops --matrix sine | grep -q '^f8e4m3fn  *runs$' || exit 1
-[ "$($HLO ops --matrix convert | grep -c '^[a-z0-9]*  *+ + + ')" = 32 ] || exit 1
+[ "$($HLO ops --matrix convert | grep -c '^[[:lower:]0-9]*  *+ + + ')" = 32 ] || exit 1
 $HLO ops --matrix --json not | grep -q '^{"type":"f32","state":"rejected","why":"operand 0 of .not.' || exit 1
 $HLO ops --matrix --plain >plain
 cmp grid plain || exit 1 # the same with the reference kernels

@@ -1,9 +1,9 @@
 # grammar/operations: pages mention all attributes, and cite golden tests where implementations differ.
 # stderr: -
 pages=$HERE/../../grammar/operations
-for op in $($HLO ops | sed -n 's/^  \([a-z0-9-]*\) .*/\1/p'); do
+for op in $($HLO ops | sed -n 's/^  \([[:lower:]0-9-]*\) .*/\1/p'); do
     $HLO ops "$op" | sed -n '/^Attributes:/,/^$/p' | grep -v 'Builder form:' |
-        sed -n 's/^  \([a-z_]*\)  *[a-z].*/\1/p' |
+        sed -n 's/^  \([[:lower:]_]*\)  *[[:lower:]].*/\1/p' |
         while read -r name; do
             grep -q "[\`=]$name\b" "$pages/$op.md" || echo "$op.md says nothing of $name"
         done

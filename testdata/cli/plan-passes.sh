@@ -38,13 +38,42 @@ $HLO plan a.hlo >out.txt || exit 1
 want() {
     tr -s ' ' <out.txt | grep -qF -- "$1" || { echo "lacks: $1"; tr -s ' ' <out.txt; exit 1; }
 }
-want ' while: body %body, condition scalar code of 2 operations; after the first iteration scalar code of '
+want ' while: body %body, condition scalar code of 2 operations'
 want '; once per loop'
 want ' inlined 1 calls and fusions'
 want ' mapped 1 maps'
 want ' merged 1 common'
 want ' invariant 1 loop-invariant' # multiply and reduce are fused
-want ' peeled 1 loops'
+# Scalar code: x is constant in the loop and its square folded, nothing reads y, k only for itself.
+cat >a.hlo <<'END'
+HloModule a
+body { s = (s32[], s32[], f32[], f32[], s32[]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ k = s32[] get-tuple-element(s), index=1
+ x = f32[] get-tuple-element(s), index=2
+ a = f32[] get-tuple-element(s), index=3
+ y = s32[] get-tuple-element(s), index=4
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ l = s32[] multiply(k, j)
+ xx = f32[] multiply(x, x)
+ b = f32[] add(a, xx)
+ ROOT t = (s32[], s32[], f32[], f32[], s32[]) tuple(j, l, x, b, y) }
+cond { s = (s32[], s32[], f32[], f32[], s32[]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ n = s32[] constant(4)
+ ROOT l = pred[] compare(i, n), direction=LT }
+loop { a = f32[] parameter(0)
+ i = s32[] constant(0)
+ x = f32[] constant(3)
+ t = (s32[], s32[], f32[], f32[], s32[]) tuple(i, i, x, a, i)
+ w = (s32[], s32[], f32[], f32[], s32[]) while(t), condition=cond, body=body
+ ROOT r = f32[] get-tuple-element(w), index=3 }
+ENTRY e { a = f32[] parameter(0)
+ ROOT r = f32[] call(a), to_apply=loop }
+END
+$HLO plan a.hlo >out.txt || exit 1
+want ' call: scalar code of 8 operations'
 cat >a.hlo <<'END'
 HloModule a
 add { x = f32[] parameter(0)
@@ -55,6 +84,6 @@ ENTRY e { first = f32[] parameter(0)
  ROOT r = f32[] reduce(x, first), dimensions={0}, to_apply=add }
 END
 $HLO plan a.hlo >out.txt || exit 1
-want ' f64[] 8 b3 end 32.1 KiB reduce: add; vectors, blocks reduced in order; cached across runs'
+want ' f64[] 8 B b3 end 32.1 KiB reduce: add; vectors, blocks reduced in order; cached across runs'
 want ' split 1 reductions'
 want ' cached 2 steps'

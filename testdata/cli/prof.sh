@@ -17,11 +17,18 @@ want '^ [0-9.]+ [mun]?s [0-9.]+% 3 [0-9.]+ [mun]?s [0-9.]+ [0-9.]+ %d dot'
 want '^ [0-9.]+ [mun]?s [0-9.]+% 3 [0-9.]+ [mun]?s - - %t transpose'
 want '^ [0-9.]+ [mun]?s [0-9.]+% 3 - [0-9.]+ pad$'
 want '^runs 3, median [0-9.]+ [mun]?s, steps [0-9.]+ [mun]?s$'
-want '^values 49152 bytes at peak, predicted 49152$'
+want '^values 48.0 KiB at peak, predicted 48.0 KiB$'
 grep -q '^{"ph":"X","pid":1,"tid":1,"ts":[0-9.e+-]*,"dur":[0-9.e+-]*,"cat":"dot","name":"d","args":{"what":"dot' trace.json || exit 1
 $HLO prof a.hlo p=@ones.npy --runs=1 2>/dev/null && exit 1
 $HLO prof a.hlo --runs=2 --json --top=1 | grep -q '^{"schema":1,"runs":2,.*"op":"dot","name":"d","computation":"e","what":"dot.*"calls":2,.*"operations":1048576,"bytes":98304}' || exit 1
 $HLO prof a.hlo --runs=1 --csv | grep -q '^"e",[0-9],"d","dot","dot.*",1,[0-9.e-]*,[0-9.e-]*,524288,49152$' || exit 1
 test $($HLO prof a.hlo --runs=1 --top=1 | grep -c ' more$') = 2 || exit 1
+# A narrow table lacks the counts of calls, then the medians; the last column is cut.
+COLUMNS=60 $HLO prof a.hlo --runs=1 >out.txt || exit 1
+want '^ time share GFLOP/s GB/s step$'
+want '^ [0-9.]+ [mun]?s [0-9.]+% [0-9.]+ [0-9.]+ %d dot.*\.\.\.$'
+grep -q '.\{61\}' out.txt && exit 1
+COLUMNS=20 $HLO prof a.hlo --runs=1 >out.txt || exit 1
+want '^ time share step$'
 $HLO prof a.hlo --runs=0
 test $? = 2

@@ -1,6 +1,7 @@
-# --quiet: no results, no warnings; errors and the status remain. --version --verbose lists the dependencies.
+# --quiet: no results, no warnings; errors, the reason of a difference and the status remain. --version --verbose lists the dependencies.
 # stdout: status 0
 # stdout: status 1
+# stdout: hlo: b.npz: result differs: element {1} is 3, expected 2; 1 of 2 differ; worst errors: abs 1 at {1}, rel 0.5, 4194304 ulp
 # stdout: status 3
 # stdout: hlo 0.1.0
 # stdout: one screen

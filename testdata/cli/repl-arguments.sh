@@ -4,11 +4,17 @@
 # stderr: <stdin>:4: error: too many arguments: '3'; the module has 2 parameters
 # stderr: <stdin>:2: error: parameter 1, 'b', of shape f32[2]{0}, has no value; use .set b = VALUE, .run b=VALUE or .run --random
 # stderr: m.hlo:2:3: error: parameter 'a' is f32[], but the argument is f32[2]
+# stderr: <stdin>:6: error: 'a@1': all participants get the same arguments at the prompt
+# stderr: <stdin>:1: error: invalid option '--bits': expected --inputs=FILE, --bundle=FILE, ...
 # stdout: r = f32[2] {5, 6}
 # stdout: r = f32[2] {7, 8}
 # stdout: r = f32[2] {2, 2}
 # stdout: w = f32[2] {7, 8}
 # stdout: r = f32[2] {8, 9}
+# stdout: r = f32[2] {3, 4}
+# stdout: r = f32[2] {7, 8}
+# stdout: r = f32[2] {7, 8}
+# stdout: r = f32[2] {4, 4}
 cat >m.hlo <<'EOF'
 ENTRY e {
   a = f32[] parameter(0)
@@ -29,8 +35,18 @@ $HLO repl m.hlo <<'EOF'
 EOF
 printf '.run --random=3 a=1\n.print b\n' | $HLO repl m.hlo >one
 printf '.run 1\n.print b\n' | $HLO repl m.hlo --random=3 | cmp - one
+printf '.run --random --seed=3 a=1\n.print b\n' | $HLO repl m.hlo | cmp - one
 printf '.run --fake=ones\n' | $HLO repl m.hlo
 printf '.mode npy\n.once b.npy\n.print b\n' | cat - >save
 printf '.set b = {7, 8}\n' | cat - save | $HLO repl m.hlo
 printf 'w = @b.npy\n.run a=1 b=@b.npy\n' | $HLO repl m.hlo
+$HLO run m.hlo 1 '{2, 3}' --save-bundle=in.npz -q
+$HLO repl m.hlo <<'EOF'
+.bail off
+.run --bundle=in.npz
+.run --inputs=in.npz a=5
+.run {5, 6} a=2
+.run a@0=3 b=[1, 1]
+.run a@1=3
+EOF
 printf '.run --bits\n' | $HLO repl m.hlo

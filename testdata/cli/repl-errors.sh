@@ -7,7 +7,7 @@
 # stderr: <stdin>:7: error: ambiguous command '.re': .redo, .rerun, .reset
 # stderr: <stdin>:8: error: expected HLO or a command; see .help
 # stderr: <stdin>:9: error: unmatched closing bracket
-# stderr: <stdin>:10: error: a literal requires a shape: f32[] 5, f32[3] {1, 2, 3}
+# stderr: <stdin>:10:7: error: expected an operator
 # stderr: has no value; use .set p = VALUE, .run p=VALUE or .run --random
 # stderr: <stdin>:13: error: usage: .set [NAME [= VALUE]]
 # stderr: <stdin>:14: error: usage: .mode hlo|table|json|npy|summary
@@ -24,7 +24,7 @@ load x.hlo
 .re
 &
 x = add(y))
-z = 5
+z = a a
 p = f32[2] parameter(0)
 .print p
 .set p 5

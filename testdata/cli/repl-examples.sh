@@ -1,5 +1,5 @@
 # .help COMMAND shows an example of each command of the prompt, and each of them works
-# stdout: 42 commands, an example of each
+# stdout: 44 commands, an example of each
 # stderr: -
 cat >norm.hlo <<'END'
 HloModule norm

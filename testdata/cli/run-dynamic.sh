@@ -5,7 +5,7 @@
 # stdout: f32[0] {}
 # stdout: f32[3] {4, 8, 12}
 # stdout: f32[10]
-# stderr: argument 'x':1:32: error: too many values for f32[10], which has 10 elements
+# stderr: argument 'x':1:32: error: f32[10] has 10 elements, got 11
 # stderr: many.npy: error: array is f32[11], but parameter 'x' expects f32[<=10]
 # status: 2
 cat >twice.hlo <<'X'

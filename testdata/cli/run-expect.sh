@@ -13,6 +13,16 @@
 # stdout:   none                     1  ####################
 # stdout:   up to 1e0                2  ########################################
 # stdout:   more                     1  ####################
+# stdout: quiet: 1
+# stdout: hlo: good.txt: result differs: tuple element 0: element {2} is 3.00000358, expected 3; 1 of 3 differ; worst errors: abs 3.58e-06 at {2}, rel 1.19e-06, 15 ulp; try --rel=1e-05
+# stdout: good.txt: results agree: 4 elements; largest errors: abs 3.58e-06, rel 1.19e-06
+# stdout: good.txt: results agree: 4 elements
+# stdout: (
+# stdout:   f32[3] min 1 max 3 mean 2 nan 0 inf 0,
+# stdout:   s32[] 4
+# stdout: )
+# stdout: hlo: large.txt: result differs: element {0} is 1.1, expected 1; 1 of 3 differ; worst errors: abs 0.1 at {0}, rel 0.1, 838861 ulp; try --abs=1
+# stdout: large.json: results agree: 3 elements
 # stdout: shape: 1
 # stdout: broken: 2
 # stdout: none: 2
@@ -30,6 +40,17 @@ $HLO run a.hlo '{1, 2, 3}' 4 --expect=good.npz >/dev/null; echo arrays: $?
 $HLO run a.hlo '{1, 2, 3.001}' 4 --expect=good.txt --rel=0.001 >/dev/null; echo near: $?
 $HLO run a.hlo '{1, nan, 3.5}' 5 --expect=good.txt 2>why.txt >/dev/null; echo differs: $?
 cat why.txt
+$HLO run a.hlo '{1, 2, 3.0000036}' 4 --expect=good.txt -q 2>why.txt; echo quiet: $?
+cat why.txt
+$HLO run a.hlo '{1, 2, 3.0000036}' 4 --expect=good.txt --rel=1e-5
+$HLO run a.hlo '{1, 2, 3}' 4 --expect=good.txt
+$HLO run a.hlo '{1, 2, 3}' 4 --expect=good.txt --summary
+echo 'f32[3] {1, 0, 100000}' >large.txt
+printf 'HloModule m\nENTRY e { ROOT x = f32[3] parameter(0) }\n' >one.hlo
+$HLO run one.hlo '{1.1, 0, 100000}' --expect=large.txt -q 2>why.txt
+cat why.txt
+echo '[1, 0, 1e5]' >large.json
+$HLO run one.hlo '{1, 0, 100000}' --expect=large.json
 echo 'f32[2] {1, 2}' >short.txt
 $HLO run a.hlo '{1, 2, 3}' 4 --expect=short.txt >/dev/null; echo shape: $?
 echo 'f32[2] {1,' >broken.txt

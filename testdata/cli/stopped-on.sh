@@ -1,5 +1,5 @@
 # --stop-on ends a run at the instruction that produces nan, inf, an overflow or a denormal number from operands without one.
-# stdout: 4 4 4 4 4 0 2 4
+# stdout: 4 4 4 4 4 0 2 4 4
 # stderr: a.hlo:5:3: error: 'l' produces nan from operands without any: nan at {1} (1 of 3 elements)
 # stderr: a.hlo:4:3: note: operand 0 is 'y': {1} -1
 # stderr: a.hlo:12:3: note: in 'call'
@@ -12,6 +12,8 @@
 # stderr: b.hlo:6:3: note: operand 2 is 'n': {0} nan
 # stderr: c.hlo: note: source line unknown: no stack frame table entry 4 of 'r'
 # stderr: note: traced from jit(f)/log
+# stderr: d.hlo:3:3: note: operand 0 is 'r': {1} inf
+# stderr: d.hlo:3:3: note: 'r' produced the first infinity
 # stderr: hlo: error: invalid value 'nan,x' for '--stop-on': expected nan, inf, overflow or denormal, separated by commas
 cat >a.hlo <<'END'
 HloModule a
@@ -56,4 +58,12 @@ ENTRY main {
 }
 END
 run c.hlo -1 --stop-on=nan; h=$?
-echo $a $b $c $d $e $f $g $h
+cat >d.hlo <<'END'
+ENTRY main {
+  x = f32[2] parameter(0)
+  r = f32[2] rsqrt(x)
+  ROOT s = f32[2] sine(r)
+}
+END
+run d.hlo '{1, 0}' --stop-on=nan; i=$?
+echo $a $b $c $d $e $f $g $h $i

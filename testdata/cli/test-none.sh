@@ -8,7 +8,7 @@
 # stdout: 1..1
 # stdout: ok 1 - a.hlo # SKIP no 'test:' line
 # stdout: # 0 passed, 0 failed, 1 skipped
-# stderr: hlo: error: no tests found: a test has a line '// test: ...'
+# stderr: hlo: error: no tests found: a test has a line '// test: ...' or is a snapshot; --new adds one to a module
 # stderr: hlo: error: no test matches '--filter=other'
 # status: 1
 echo 'ENTRY e { ROOT r = s32[] constant(1) }' >a.hlo

@@ -45,7 +45,7 @@ ENTRY e {
 HloModule no_test
 ENTRY e { ROOT c = s32[] constant(2) }
 X
-$HLO test --junit=out.xml a.hlo >out.txt
+$HLO test --require-sources --junit=out.xml a.hlo >out.txt
 status=$?
 [ "$(tail -1 out.txt)" = '2 passed, 2 failed, 1 skipped' ] || exit 90
 grep -q 'a.hlo:18: element {1} is 2, expected 2.5; 1 of 2 differ; worst errors: abs 0.5 at {1}, rel 0.2, 2097152 ulp' out.txt || exit 91

@@ -33,4 +33,4 @@ $entry
 // out: {1, 2}
 $entry
 X
-$HLO test t.hlo
+$HLO test --require-sources t.hlo

@@ -24,6 +24,7 @@
 # stderr: <element>: error: 'none[0]': index 0 is out of bounds: dimension 0 has 0 elements
 # stderr: hlo: error: no element given: NAME[I,J]
 # stderr: hlo: error: no file given
+# stderr: hlo: error: expected an element NAME[INDEX] before the arguments, got 'x={1}'
 # stderr: hlo: error: missing argument for parameter 0, 'x', of shape f32[2,3]; --fake or --random generates one
 cat >m.hlo <<'END'
 ENTRY e {
@@ -39,5 +40,6 @@ for name in 'totl[0,0]' 'total[2,0]' 'total[0]' 'total[0,x]' 'total[0,0' 'total@
 done
 $HLO why m.hlo
 $HLO why
+$HLO why m.hlo 'x={1}'
 $HLO why m.hlo 'total[0,0]'
 echo $?

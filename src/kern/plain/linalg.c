@@ -58,29 +58,20 @@ static void store_element(enum dtype t, char *at, double re, double im)
     }
 }
 
-/* Loads the matrix at `data` of a view's last two dimensions. */
-static void load(struct matrix *m, const struct view *v, const char *data, bool transpose)
+/* Loads the matrix at `data` of a view's last two dimensions, or stores it there. */
+static void move(struct matrix *m, const struct view *v, char *data, bool transpose, bool load)
 {
-    double ignored;
+    double ignored = 0;
     int64_t down = v->strides[v->rank - 2], across = v->strides[v->rank - 1];
     for (int64_t i = 0; i < m->rows; i++)
         for (int64_t j = 0; j < m->columns; j++) {
-            int64_t at = i * m->columns + j;
-            load_element(v->dtype,
-                         data + (transpose ? j * down + i * across : i * down + j * across),
-                         &m->re[at], m->im ? &m->im[at] : &ignored);
-        }
-}
-
-static void store(const struct matrix *m, const struct view *v, char *data, bool transpose)
-{
-    int64_t down = v->strides[v->rank - 2], across = v->strides[v->rank - 1];
-    for (int64_t i = 0; i < m->rows; i++)
-        for (int64_t j = 0; j < m->columns; j++) {
-            int64_t at = i * m->columns + j;
-            store_element(v->dtype,
-                          data + (transpose ? j * down + i * across : i * down + j * across),
-                          m->re[at], m->im ? m->im[at] : 0);
+            const int64_t k = i * m->columns + j;
+            char *at = data + (transpose ? j * down + i * across : i * down + j * across);
+            double *im = m->im ? &m->im[k] : &ignored;
+            if (load)
+                load_element(v->dtype, at, &m->re[k], im);
+            else
+                store_element(v->dtype, at, m->re[k], *im);
         }
 }
 
@@ -151,9 +142,9 @@ bool plain_cholesky(struct thread_pool *workers, const struct view *out, const s
     if (!matrix_new(&m, a->dims[a->rank - 1], a->dims[a->rank - 1], dtype_is_complex(a->dtype)))
         return false;
     do {
-        load(&m, a, view_at(a, index), !lower);
+        move(&m, a, view_at(a, index), !lower, true);
         factor(&m);
-        store(&m, out, view_at(out, index), !lower);
+        move(&m, out, view_at(out, index), !lower, false);
     } while (index_next(a->rank - 2, a->dims, index));
     mem_free(m.re);
     return true;
@@ -230,10 +221,10 @@ bool plain_triangular_solve(struct thread_pool *workers, const struct view *out,
         return false;
     }
     do {
-        load(&m, a, view_at(a, index), turned);
-        load(&x, b, view_at(b, index), !how->left_side);
+        move(&m, a, view_at(a, index), turned, true);
+        move(&x, b, view_at(b, index), !how->left_side, true);
         substitute(&m, &x, how->lower != turned, how->unit_diagonal, how->conjugate);
-        store(&x, out, view_at(out, index), !how->left_side);
+        move(&x, out, view_at(out, index), !how->left_side, false);
     } while (index_next(b->rank - 2, b->dims, index));
     mem_free(m.re);
     mem_free(x.re);

@@ -18,30 +18,8 @@
 
 #include "kern/kern.h"
 
-kern_reshape_fn plain_reshape;
-kern_transpose_fn plain_transpose;
-kern_broadcast_fn plain_broadcast;
-kern_slice_fn plain_slice;
-kern_reverse_fn plain_reverse;
-kern_bitcast_convert_fn plain_bitcast_convert;
-kern_copy_fn plain_copy;
-kern_iota_fn plain_iota;
-kern_pad_fn plain_pad;
-kern_reduce_fn plain_reduce;
-kern_reduce_window_fn plain_reduce_window;
-kern_select_and_scatter_fn plain_select_and_scatter;
-kern_dot_fn plain_dot;
-kern_ragged_dot_fn plain_ragged_dot;
-kern_scaled_dot_fn plain_scaled_dot;
-kern_conv_fn plain_conv;
-kern_gather_fn plain_gather;
-kern_scatter_fn plain_scatter;
-kern_sort_fn plain_sort;
-kern_topk_fn plain_topk;
-kern_fft_fn plain_fft;
-kern_rng_bits_fn plain_rng_bits;
-kern_rng_numbers_fn plain_rng_numbers;
-kern_cholesky_fn plain_cholesky;
-kern_triangular_solve_fn plain_triangular_solve;
+#define KERNEL(name) kern_##name##_fn plain_##name;
+#define FAST(name)
+#include "kern/kernel.def"
 
 #endif

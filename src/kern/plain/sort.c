@@ -37,14 +37,8 @@ static bool goes_before(struct line *l, int64_t i, int64_t j)
 static void insert_all(struct line *l, int64_t *order, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
-        int64_t first = 0, limit = i;
-        while (first < limit) {
-            int64_t middle = first + (limit - first) / 2;
-            if (goes_before(l, i, order[middle]))
-                limit = middle;
-            else
-                first = middle + 1;
-        }
+        int64_t first = 0;
+        BISECT(first, i, middle, !goes_before(l, i, order[middle]));
         memmove(order + first + 1, order + first, (size_t)(i - first) * sizeof *order);
         order[first] = i;
     }
