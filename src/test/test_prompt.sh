@@ -736,10 +736,12 @@ pagers() {
 }
 check pagers "HLO_PAGER takes precedence over PAGER; no pager if disabled or missing"
 
-
-# less may lose a key that comes at the same time as Ctrl-C.
+# Presses q while the prompt of less is displayed: less may lose a key that comes at the same time as Ctrl-C, and a key that
+# comes after less has ended is echoed.
 quits_pager() {
+    last_is ':' || last_is '(END)' || { shows '^status '; return; }
     key q
+    sleep 0.2
     shows '^status '
 }
 
