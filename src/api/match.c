@@ -81,7 +81,9 @@ static bool agree_at(const struct matching *m, size_t a, size_t b, struct differ
     return x && y ? look_sketches_agree(x, y, m->tolerance) : x == y;
 }
 
-bool match_differ(const struct matching *m, size_t a, size_t b, struct difference_at *at)
+/* Whether the values of instruction `a` differ from those of `b`; `at`, unless NULL: where first.
+ * Values that do not vary are those of any number of executions. */
+static bool differ(const struct matching *m, size_t a, size_t b, struct difference_at *at)
 {
     for (size_t k = 0; k < m->a.participants; k++) {
         const struct track *x = track_of(&m->a, k, a), *y = track_of(&m->b, k, b);
@@ -107,7 +109,7 @@ bool match_identical(const struct matching *m, size_t a, size_t b)
 {
     struct matching exact = *m;
     exact.tolerance = NULL;
-    return !match_differ(&exact, a, b, NULL);
+    return !differ(&exact, a, b, NULL);
 }
 
 /* ---- pairing ---- */
@@ -123,7 +125,7 @@ static void confirm(struct matching *m)
     for (size_t b = 0; b < m->b.insts; b++) {
         const long a = hlo_pair_of_b(m->pairing, b).other;
         m->unconfirmed[b] = -1;
-        if (a < 0 || !track_counts(&m->b, b) || !match_differ(m, (size_t)a, b, NULL))
+        if (a < 0 || !track_counts(&m->b, b) || !differ(m, (size_t)a, b, NULL))
             continue;
         m->unconfirmed[b] = a;
         if (!runs(&m->b, b))
@@ -184,7 +186,7 @@ static int likeness(const struct matching *m, size_t a, size_t b)
 static bool pair_if_equal(struct matching *m, size_t a, size_t b)
 {
     if (is_paired(m, b) || !track_counts(&m->b, b) || !track_counts(&m->a, a) ||
-        match_differ(m, a, b, NULL))
+        differ(m, a, b, NULL))
         return false;
     hlo_pair_add(m->pairing, a, b, HLO_PAIRED_VALUE);
     return true;
@@ -220,7 +222,7 @@ struct direction {
 static bool is_equal(const struct matching *m, const struct direction *d, size_t i, size_t other)
 {
     const size_t a = d->swapped ? i : other, b = d->swapped ? other : i;
-    if (match_differ(m, a, b, NULL))
+    if (differ(m, a, b, NULL))
         return false;
     if (track_of(d->of, 0, i)->information >= LOOK_INFORMATION)
         return true;
@@ -286,8 +288,7 @@ static void pair_differing(struct matching *m)
         if (a < 0 || is_paired(m, b) || !track_counts(&m->a, (size_t)a))
             continue;
         const struct hlo_listed x = hlo_list_inst(m->a.l, (size_t)a), y = hlo_list_inst(m->b.l, b);
-        if (match_differ(m, (size_t)a, b, &at) && x.operand_count > 0 &&
-            same_operands(m, &x, &y, at))
+        if (differ(m, (size_t)a, b, &at) && x.operand_count > 0 && same_operands(m, &x, &y, at))
             hlo_pair_add(m->pairing, (size_t)a, b, HLO_PAIRED_OTHERWISE);
     }
 }
@@ -360,7 +361,7 @@ static void add_operands(struct suspects *s, size_t a, size_t b, int depth)
     for (size_t k = 0; k < x.operand_count; k++) {
         const size_t i = hlo_pair_source(s->m->a.l, x.operands[k]),
                      j = hlo_pair_source(s->m->b.l, y.operands[k]);
-        if (!track_counts(&s->m->b, j) || !match_differ(s->m, i, j, &at))
+        if (!track_counts(&s->m->b, j) || !differ(s->m, i, j, &at))
             continue;
         if (hlo_list_inst(s->m->b.l, j).operand_count > 0)
             add_operands(s, i, j, depth + 1);
@@ -385,7 +386,7 @@ static bool is_explained(const struct matching *m, size_t b, const struct hlo_li
     const uint64_t numbers = numbers_of(&m->b, b);
     for (size_t a = 0; a < m->a.insts; a++) {
         struct difference_at at;
-        if (numbers_of(&m->a, a) != numbers || !match_differ(m, a, b, &at) || at.execution == 0)
+        if (numbers_of(&m->a, a) != numbers || !differ(m, a, b, &at) || at.execution == 0)
             continue;
         const struct hlo_listed x = hlo_list_inst(m->a.l, a);
         const struct difference_at before = {at.participant, at.execution - 1};
@@ -403,7 +404,7 @@ static void add_for(struct suspects *s, size_t b)
     const bool explained = is_explained(m, b, &y);
     for (size_t a = 0; a < m->a.insts; a++) {
         struct difference_at at;
-        if (numbers_of(&m->a, a) != numbers || !can_replace(m, a, b) || !match_differ(m, a, b, &at))
+        if (numbers_of(&m->a, a) != numbers || !can_replace(m, a, b) || !differ(m, a, b, &at))
             continue;
         const struct hlo_listed x = hlo_list_inst(m->a.l, a);
         const bool expected = (long)a == m->unconfirmed[b];

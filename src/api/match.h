@@ -52,9 +52,6 @@ void track_add(struct arena *a, struct track *t, const struct hlo_event *e);
 struct track *track_of(const struct tracks *t, size_t participant, size_t inst);
 /* Whether an instruction was executed and computes a value; others are aliases of values. */
 bool track_counts(const struct tracks *t, size_t inst);
-/* Whether the values of instruction `a` differ from those of `b`; `at`, unless NULL: where first.
- * Values that do not vary are those of any number of executions. */
-bool match_differ(const struct matching *m, size_t a, size_t b, struct difference_at *at);
 /* Whether no value differs by a bit. */
 bool match_identical(const struct matching *m, size_t a, size_t b);
 /* Pairs instructions with equal values, and removes pairs without. */

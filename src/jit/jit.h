@@ -22,7 +22,6 @@ struct jit_memory *jit_memory_new(void);
 /* Makes the functions callable; no function can be added afterwards. */
 void jit_memory_seal(struct jit_memory *m);
 void jit_memory_free(struct jit_memory *m);         /* NULL is allowed */
-size_t jit_memory_size(const struct jit_memory *m); /* bytes of code */
 
 /* ---- build.c, expand.c: functions under construction ---- */
 

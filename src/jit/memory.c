@@ -77,8 +77,6 @@ void jit_memory_seal(struct jit_memory *m)
         out_of_memory();
 }
 
-size_t jit_memory_size(const struct jit_memory *m) { return m->used; }
-
 void jit_memory_free(struct jit_memory *m)
 {
     if (!m)

@@ -116,9 +116,6 @@ int x86_tile_register(int tile); /* of its address, or X86_ADDRESS */
 
 /* ---- x86_select.c ---- */
 
-/* A memory operand; may set X86_ADDRESS. */
-struct x86_operand x86_address(const struct x86_selection *s, const char *address);
-struct x86_operand x86_place(const struct x86_selection *s, const struct lane_place *p);
 /* Loads a variable from its home, and stores it there. */
 void x86_load_variable(const struct x86_selection *s, int variable);
 void x86_store_variable(const struct x86_selection *s, int variable);

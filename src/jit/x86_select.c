@@ -104,7 +104,8 @@ static int single_form(int inst)
 
 /* ---- memory ---- */
 
-struct x86_operand x86_address(const struct x86_selection *s, const char *address)
+/* The operand may use X86_ADDRESS, as that of place_operand. */
+static struct x86_operand address_operand(const struct x86_selection *s, const char *address)
 {
     const int64_t offset = (int64_t)((uint64_t)(uintptr_t)address - (uint64_t)(uintptr_t)s->base);
     if (offset == (int32_t)offset)
@@ -140,12 +141,12 @@ static bool is_scale(int64_t stride)
     return stride == 1 || stride == 2 || stride == 4 || stride == 8;
 }
 
-struct x86_operand x86_place(const struct x86_selection *s, const struct lane_place *p)
+static struct x86_operand place_operand(const struct x86_selection *s, const struct lane_place *p)
 {
     enum { MULTIPLY = 0x69 };
     struct x86_code *c = s->code;
     if (p->pointer)
-        x86_general(c, 0x8b, X86_ADDRESS, x86_address(s, (const char *)p->pointer));
+        x86_general(c, 0x8b, X86_ADDRESS, address_operand(s, (const char *)p->pointer));
     else
         x86_load_address(c, X86_ADDRESS, p->base);
     for (int k = p->count - 1; k >= 0; k--) {
@@ -217,7 +218,7 @@ static void select_copy(const struct x86_selection *s, const struct lane_inst *i
 {
     enum { LOAD_EFFECTIVE_ADDRESS = 0x8d };
     const bool from = i->op == LANE_COPY_FROM;
-    x86_general(s->code, LOAD_EFFECTIVE_ADDRESS, from ? RSI : RDI, x86_place(s, i->place));
+    x86_general(s->code, LOAD_EFFECTIVE_ADDRESS, from ? RSI : RDI, place_operand(s, i->place));
     x86_load_address(s->code, from ? RDI : RSI, i->address);
     copy_bytes(s, i->place->bytes);
 }
@@ -226,11 +227,11 @@ static struct x86_operand element_of(const struct x86_selection *s, const struct
                                      bool single)
 {
     if (i->place)
-        return x86_place(s, i->place);
+        return place_operand(s, i->place);
     if (i->tile < 0 && !i->indexed)
-        return x86_address(s, i->address);
+        return address_operand(s, i->address);
     if (i->tile < 0) {
-        struct x86_operand m = x86_address(s, i->address);
+        struct x86_operand m = address_operand(s, i->address);
         m.kind = X86_INDEXED;
         m.index = X86_INDEX;
         m.scale = (int)dtype_bytes((enum dtype)i->format);

@@ -4,11 +4,6 @@
  */
 #include "kern/lane_reducer.h"
 
-bool lane_reducer_exists(int n, const struct kern_body *body)
-{
-    return body->lanes || (n == 1 && kern_combine_opcode(body->combine));
-}
-
 /* A recognized combiner as code of one operation. */
 static void make_single(struct lane_reducer *f, enum kern_combine combine, enum dtype work)
 {

@@ -32,8 +32,6 @@ struct lane_state {
     void **results;
 };
 
-/* Whether there is a reducer for the body; n operands. */
-bool lane_reducer_exists(int n, const struct kern_body *body);
 /* Initializes a reduction in the types `acc`; of a recognized combiner in `work`, where operand and
  * result have the type acc[0]. False: out of memory. */
 bool lane_reducer_init(struct lane_reducer *f, int n, const struct view *out, const struct view *x,

@@ -267,8 +267,8 @@ static bool takes_large(const struct inst *i)
            i->opcode == OP_GATHER;
 }
 
-bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env,
-                 struct leaves *out)
+static bool compile_inst(struct maker *m, const struct inst *i, const struct leaves *env,
+                         struct leaves *out)
 {
     const struct program *p = m->pl->p;
     if ((m->lanes > 1 && !works_in_lanes(i)) || (reads_large(m, i, env) && !takes_large(i)))
@@ -364,7 +364,7 @@ static bool make_live(struct maker *m, const struct computation *c, struct leave
     }
     for (int k = 0; k < count; k++)
         if (order[k]->opcode != OP_PARAMETER &&
-            !scalar_inst(m, order[k], env, &env[order[k]->index]))
+            !compile_inst(m, order[k], env, &env[order[k]->index]))
             return false;
     *out = env[c->root->index];
     return true;
@@ -398,7 +398,7 @@ static struct scalar_slot slot_of(const struct maker *m, int reg)
     return (struct scalar_slot){.at = r->at, .size = (uint32_t)scalar_reg_bytes(m, reg)};
 }
 
-void scalar_set_args(struct maker *m, struct scalar_code *code, struct leaves args)
+static void set_args(struct maker *m, struct scalar_code *code, struct leaves args)
 {
     code->arg_count = args.count;
     code->args = ARENA_ARRAY(&m->pl->p->arena, struct scalar_slot, args.count);
@@ -415,7 +415,7 @@ static void mark_written(struct maker *m, struct scalar_code *code)
                 code->args[k].written = m->large_arrays[c]->written;
 }
 
-struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results,
+static struct scalar_code *finish(struct maker *m, struct scalar_code *code, struct leaves results,
                                   const enum dtype *types, bool is_body)
 {
     code->program = m->pl->p;
@@ -476,7 +476,7 @@ static bool make_params(struct maker *m, const struct computation *c, struct sca
                 return false;
         }
     }
-    scalar_set_args(m, code, given);
+    set_args(m, code, given);
     return true;
 }
 
@@ -491,7 +491,7 @@ struct scalar_code *scalar_of_computation(struct planner *pl, const struct compu
         return NULL;
     if (!scalar_computation(&m, c, args, &results))
         return NULL;
-    return scalar_finish(&m, code, results, t ? t->results : NULL, true);
+    return finish(&m, code, results, t ? t->results : NULL, true);
 }
 
 /* Makes registers for the leaves of an operand, the arguments from `first` on. */
@@ -534,7 +534,7 @@ static bool make_inst(struct maker *m, const struct inst *i, const struct leaves
 {
     if (i->opcode == OP_CALL || i->opcode == OP_FUSION)
         return scalar_computation(m, plan_called(i), args, out);
-    return scalar_inst(m, i, env, out);
+    return compile_inst(m, i, env, out);
 }
 
 struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
@@ -558,7 +558,6 @@ struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
         for (int j = 0; j < operand->count; j++)
             args.at[args.count++] = operand->at[j];
     }
-    scalar_set_args(&m, code, args);
-    return make_inst(&m, i, env, args, &results) ? scalar_finish(&m, code, results, NULL, false)
-                                                 : NULL;
+    set_args(&m, code, args);
+    return make_inst(&m, i, env, args, &results) ? finish(&m, code, results, NULL, false) : NULL;
 }

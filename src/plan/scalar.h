@@ -97,15 +97,9 @@ bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out);
 struct leaves scalar_operands(struct maker *m, const struct inst *i, const struct leaves *env,
                               int first);
 
-/* Makes the operations of an instruction, or of a computation; false when something in it is not
- * supported. */
-bool scalar_inst(struct maker *m, const struct inst *i, const struct leaves *env,
-                 struct leaves *out);
+/* Makes the operations of a computation; false when something in it is not supported. */
 bool scalar_computation(struct maker *m, const struct computation *c, struct leaves args,
                         struct leaves *out);
-void scalar_set_args(struct maker *m, struct scalar_code *code, struct leaves args);
-struct scalar_code *scalar_finish(struct maker *m, struct scalar_code *code, struct leaves results,
-                                  const enum dtype *types, bool is_body);
 
 /* ---- scalar_control.c: loops and branches ---- */
 

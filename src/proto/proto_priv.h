@@ -115,7 +115,6 @@ bool proto_unpack(struct diags *ds, struct proto_module *p, const struct proto_i
 /* Reports an error in a field of the current part (NULL: in itself); returns false. */
 bool proto_error(struct reader *r, const char *field, int64_t index, const char *format, ...)
     PRINTF_LIKE(4, 5);
-bool proto_put_module(struct reader *r);
 
 /* ---- instruction.c, attribute.c ---- */
 

@@ -113,6 +113,8 @@ static void put_donors(struct reader *r)
     proto_leave(r, node);
 }
 
+static bool put_module(struct reader *r);
+
 /* The module of an entry is a string, whose constants are written in full. */
 static bool put_recovery_module(struct reader *r, const Xla__HloModuleProto *m)
 {
@@ -126,7 +128,7 @@ static bool put_recovery_module(struct reader *r, const Xla__HloModuleProto *m)
                            .inline_values = true};
     arena_init(&inner.scratch);
     proto_enter(&inner, "recovery_module", -1);
-    const bool ok = proto_put_module(&inner);
+    const bool ok = put_module(&inner);
     if (ok) {
         proto_leave(&inner, r->node);
         buf_puts(r->out, ", ");
@@ -224,7 +226,7 @@ static bool put_header(struct reader *r)
     return true;
 }
 
-bool proto_put_module(struct reader *r)
+static bool put_module(struct reader *r)
 {
     if (!put_header(r) || !proto_read_computations(r))
         return false;
@@ -303,7 +305,7 @@ struct proto_module *proto_read(struct diags *ds, const struct proto_input *inpu
         arena_init(&r.scratch);
         ok = proto_read_stored(&r, input);
         r.m = ok ? module_of(&r, input->kind) : NULL;
-        ok = r.m && proto_put_module(&r);
+        ok = r.m && put_module(&r);
         arena_free(&r.scratch);
     }
     if (ok && p->text.size >= UINT32_MAX)

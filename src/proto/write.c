@@ -43,11 +43,11 @@ ProtobufCBinaryData proto_bytes(struct str s)
     return (ProtobufCBinaryData){s.len, (uint8_t *)(uintptr_t)s.ptr};
 }
 
-int64_t proto_computation_id(const struct computation *c) { return c->index; }
+static int64_t computation_id(const struct computation *c) { return c->index; }
 
 int64_t proto_inst_id(const struct inst *i)
 {
-    return (int64_t)((uint64_t)proto_computation_id(i->parent) << 32 | (uint64_t)i->index);
+    return (int64_t)((uint64_t)computation_id(i->parent) << 32 | (uint64_t)i->index);
 }
 
 /* ---- instructions ---- */
@@ -67,7 +67,7 @@ static inst_proto *of_inst(struct writer *w, const struct inst *i)
     struct computation **callees = inst_callee_list(w->a, i, &count);
     NEW_LIST(w, out, called_computation_ids, count);
     for (int k = 0; k < count; k++)
-        out->called_computation_ids[k] = proto_computation_id(callees[k]);
+        out->called_computation_ids[k] = computation_id(callees[k]);
     if (i->opcode == OP_PARAMETER)
         out->parameter_number = i->number;
     else if (i->opcode == OP_CONSTANT)
@@ -96,7 +96,7 @@ static Xla__HloComputationProto *of_computation(struct writer *w, const struct c
 {
     Xla__HloComputationProto *out = NEW(w, hlo_computation_proto);
     out->name = proto_new_string(w, c->name);
-    out->id = proto_computation_id(c);
+    out->id = computation_id(c);
     out->root_id = proto_inst_id(c->root);
     out->is_fusion_computation = c->fused;
     if (!str_is(c->execution_thread, "main"))
@@ -137,7 +137,7 @@ static Xla__HloScheduleProto *of_schedule(struct writer *w, const struct module 
             continue;
         Xla__HloScheduleProto__SequencesEntry *e = out->sequences[out->n_sequences++] =
             NEW(w, hlo_schedule_proto__sequences_entry);
-        e->key = proto_computation_id(comp);
+        e->key = computation_id(comp);
         e->value = NEW(w, hlo_schedule_proto__instruction_sequence);
         NEW_LIST(w, e->value, instruction_ids, comp->inst_count);
         for (int k = 0; k < comp->inst_count; k++)
@@ -206,6 +206,8 @@ static Xla__StackFrameIndexProto *of_frames(struct writer *w, const struct stack
     return out;
 }
 
+static Xla__HloModuleProto *write_module(struct writer *w, const struct module *m);
+
 static Xla__OriginalValueRecoveryTableProto *of_recovery(struct writer *w, const struct module *m)
 {
     Xla__OriginalValueRecoveryTableProto *out = NEW(w, original_value_recovery_table_proto);
@@ -216,7 +218,7 @@ static Xla__OriginalValueRecoveryTableProto *of_recovery(struct writer *w, const
         e->old_original_array = proto_of_origin_leaf(w, &m->recovery[k].old_value);
         e->new_original_array = proto_of_origin_leaf(w, &m->recovery[k].new_value);
         if (m->recovery[k].module)
-            e->recovery_module = proto_write_module(w, m->recovery[k].module);
+            e->recovery_module = write_module(w, m->recovery[k].module);
     }
     return out;
 }
@@ -244,7 +246,7 @@ static void set_header(struct writer *w, const struct module *m, Xla__HloModuleP
 {
     out->name = proto_new_string(w, m->name);
     out->entry_computation_name = proto_new_string(w, m->entry->name);
-    out->entry_computation_id = proto_computation_id(m->entry);
+    out->entry_computation_id = computation_id(m->entry);
     out->host_program_shape = of_entry_layout(w, m);
     out->input_output_alias = of_aliases(w, m->input_output_alias);
     out->buffer_donor = of_donors(w, m->buffer_donor);
@@ -273,7 +275,7 @@ static bool callees_precede(struct writer *w, const struct module *m)
     return true;
 }
 
-Xla__HloModuleProto *proto_write_module(struct writer *w, const struct module *m)
+static Xla__HloModuleProto *write_module(struct writer *w, const struct module *m)
 {
     Xla__HloModuleProto *out = NEW(w, hlo_module_proto);
     set_header(w, m, out);
@@ -293,7 +295,7 @@ bool proto_write(struct diags *ds, const struct module *m, const struct proto_si
     struct arena a;
     arena_init(&a);
     struct writer w = {.a = &a, .ds = ds, .m = m};
-    const Xla__HloModuleProto *p = proto_write_module(&w, m);
+    const Xla__HloModuleProto *p = write_module(&w, m);
     const bool ok = !w.failed && proto_encode(ds, &p->base, to);
     arena_free(&a);
     return ok;

@@ -30,8 +30,6 @@ void *proto_new(struct writer *w, const ProtobufCMessageDescriptor *d);
 char *proto_new_string(struct writer *w, struct str s); /* an error if it is not text */
 ProtobufCBinaryData proto_bytes(struct str s);
 int64_t proto_inst_id(const struct inst *i);
-int64_t proto_computation_id(const struct computation *c);
-Xla__HloModuleProto *proto_write_module(struct writer *w, const struct module *m);
 
 #define NEW(w, name) proto_new(w, &xla__##name##__descriptor)
 /* Makes `field` of a message a list of `count` elements, which are zero. */
