@@ -256,12 +256,28 @@ static void put_first(const struct diffing *d, struct buf *out, const struct hlo
     hlo_text_free(&text);
 }
 
+/* Prints what uses a constant, itself or broadcast. */
+static void put_user(const struct diffing *d, struct buf *out, size_t constant)
+{
+    struct hlo_listed inst = hlo_list_inst(d->b.listing, constant);
+    size_t user = constant;
+    while (inst.user_count > 0 && (user == constant || strcmp(inst.op, "broadcast") == 0)) {
+        user = inst.users[0];
+        inst = hlo_list_inst(d->b.listing, user);
+    }
+    if (user == constant)
+        return;
+    buf_puts(out, "used by:\n  ");
+    put_instruction(out, &d->b, user);
+}
+
 static void put_constant(const struct diffing *d, struct buf *out, const struct hlo_divergence *v)
 {
     hlo_text value = hlo_literal_print(v->constant_value, false);
     buf_printf(out, "first difference: %%%s, without counterpart; results agree if it is %s\n  ",
                hlo_list_inst(d->b.listing, v->constant).name, value.data);
     put_instruction(out, &d->b, v->constant);
+    put_user(d, out, v->constant);
     hlo_text_free(&value);
 }
 
