@@ -13,6 +13,7 @@ enum {
 struct reader {
     struct arena *arena;
     const char *at, *end;
+    enum dict_form form;
     bool loose;
     int depth;
     struct dict_error *error;
@@ -76,7 +77,9 @@ static char escaped(struct reader *r)
 {
     static const char from[] = "nrtbf", to[] = "\n\r\t\b\f";
     char c = *r->at++;
-    int high = hex(c, !r->loose), low = high >= 0 && r->at < r->end ? hex(*r->at, !r->loose) : -1;
+    const bool mlir = r->form == DICT_MLIR;
+    int high = r->form == DICT_JSON ? -1 : hex(c, mlir),
+        low = high >= 0 && r->at < r->end ? hex(*r->at, mlir) : -1;
     if (low >= 0) {
         r->at++;
         return (char)(high * 16 + low);
@@ -104,7 +107,7 @@ static bool four_digits(struct reader *r, uint32_t *out)
 static size_t code_point(struct reader *r, char *out)
 {
     uint32_t code, low;
-    if (!r->loose || *r->at != 'u')
+    if (r->form == DICT_MLIR || *r->at != 'u')
         return 0;
     const char *before = r->at++;
     if (!four_digits(r, &code)) {
@@ -186,8 +189,19 @@ static bool type_behind(struct reader *r, struct str *out)
 
 static bool value(struct reader *r, struct dict_value *out);
 
+static bool json_entry(struct reader *r, struct dict_entry *out)
+{
+    if (!opening_quote(r))
+        return fail(r, "a string");
+    if (!quoted(r, '"', &out->name))
+        return false;
+    return take(r, ':') ? value(r, &out->value) : fail(r, "':'");
+}
+
 static bool entry(struct reader *r, struct dict_entry *out)
 {
+    if (r->form == DICT_JSON)
+        return json_entry(r, out);
     char quote = opening_quote(r);
     if (quote ? !quoted(r, quote, &out->name) : (out->name = word(r)).len == 0)
         return quote ? false : fail(r, "a name");
@@ -283,16 +297,11 @@ static bool dense(struct reader *r, struct dict_value *out)
     return type_behind(r, &out->type);
 }
 
-static bool number_or_word(struct reader *r, struct dict_value *out)
+/* Sets the kind of a word by its spelling. */
+static void read_word(struct dict_value *out, struct str w)
 {
-    struct str w = word(r);
-    if (w.len == 0)
-        return fail(r, "a value");
-    if (str_is(w, "array"))
-        return array(r, out);
-    if (str_is(w, "dense"))
-        return dense(r, out);
     out->kind = DICT_WORD;
+    out->s = w;
     if (num_parse_i64(w, &out->i)) {
         out->kind = DICT_INT;
         out->f = (double)out->i;
@@ -301,10 +310,33 @@ static bool number_or_word(struct reader *r, struct dict_value *out)
     } else if (str_is(w, "true") || str_is(w, "false")) {
         out->kind = DICT_BOOL;
         out->i = str_is(w, "true");
-    } else if (!bracketed(r, &w)) {
-        return false;
     }
-    out->s = w;
+}
+
+static bool json_word(struct reader *r, struct dict_value *out)
+{
+    const char *start = r->at;
+    read_word(out, word(r));
+    if (out->kind != DICT_WORD || str_is(out->s, "null"))
+        return true;
+    r->at = start;
+    return fail(r, "a value");
+}
+
+static bool number_or_word(struct reader *r, struct dict_value *out)
+{
+    if (r->form == DICT_JSON)
+        return json_word(r, out);
+    struct str w = word(r);
+    if (w.len == 0)
+        return fail(r, "a value");
+    if (str_is(w, "array"))
+        return array(r, out);
+    if (str_is(w, "dense"))
+        return dense(r, out);
+    read_word(out, w);
+    if (out->kind == DICT_WORD && !bracketed(r, &out->s))
+        return false;
     return type_behind(r, &out->type);
 }
 
@@ -313,7 +345,7 @@ static bool any_value(struct reader *r, struct dict_value *out)
     char quote = opening_quote(r);
     if (quote) {
         out->kind = DICT_STRING;
-        return quoted(r, quote, &out->s) && type_behind(r, &out->type);
+        return quoted(r, quote, &out->s) && (r->form == DICT_JSON || type_behind(r, &out->type));
     }
     if (take(r, '{')) {
         out->kind = DICT_DICT;
@@ -345,9 +377,9 @@ static bool value(struct reader *r, struct dict_value *out)
 bool dict_read(struct arena *a, struct str text, enum dict_form form, struct dict_value *out,
                struct dict_error *error)
 {
-    struct reader r = {a, text.ptr, text.ptr + text.len, form == DICT_LOOSE, 0, error};
+    struct reader r = {a, text.ptr, text.ptr + text.len, form, form == DICT_LOOSE, 0, error};
     *out = (struct dict_value){.kind = DICT_DICT, .s = text, .at = text.ptr};
-    if (at_end(&r))
+    if (at_end(&r) && form != DICT_JSON)
         return true;
     if (peek(&r) == '{')
         return value(&r, out) && (at_end(&r) || fail(&r, "end of input"));

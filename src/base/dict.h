@@ -1,7 +1,7 @@
 /*
- * Parses a text that is a dictionary, such as the backend_config of a custom call, to a tree.
- * Accepts MLIR's form only, or also that of JSON and common variations. The caller interprets the
- * entries.
+ * Parses a text that is a dictionary, such as the backend_config of a custom call or a request in
+ * JSON, to a tree. Accepts MLIR's form only, or JSON only, or both with common variations. The
+ * caller interprets the entries.
  */
 #ifndef HLO_BASE_DICT_H
 #define HLO_BASE_DICT_H
@@ -18,9 +18,9 @@
  *              | "dense" "<" value ">" [ ":" type ]
  *
  * DICT_LOOSE also accepts `:` for `=`, single quotes, a trailing comma, and a dictionary without
- * its braces.
+ * its braces. DICT_JSON accepts a JSON object only; its null is a DICT_WORD.
  */
-enum dict_form { DICT_MLIR, DICT_LOOSE };
+enum dict_form { DICT_MLIR, DICT_LOOSE, DICT_JSON };
 
 enum dict_kind {
     DICT_UNIT, /* a name without a value */

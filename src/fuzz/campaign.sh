@@ -53,6 +53,13 @@ seeds() { # TARGET DIRECTORY: further seeds, and the names of what in testdata i
             with_head "$2" "$head" "$testdata"/fuzz/*
         done ;;
     golden | run | threads) with_head "$2" '' $(small) ;;
+    lsp) mkdir -p tools # the messages of the transcripts, which are printed instead of sent
+        printf '#!/bin/sh\ncat\n' >tools/lsp_talk.sh
+        chmod +x tools/lsp_talk.sh
+        for script in "$testdata"/cli/lsp*.sh; do
+            HLO=: TOOLS=$PWD/tools sh "$script" >"$2/$(basename "$script")" || : # its status does not matter
+        done
+        echo "$testdata/fuzz" ;;
     lex | print | verify) echo "$testdata" ;;
     npz) echo "$testdata/fuzz" ;;
     onnx) echo "$testdata/onnx" "$testdata/fuzz" ;;

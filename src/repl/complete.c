@@ -106,6 +106,14 @@ static void add_attributes(struct completions *out, size_t op, struct str given)
     }
 }
 
+static void add_computations(const struct complete_source *s, struct completions *out)
+{
+    if (s->computations)
+        s->computations(s->context, out);
+    else
+        s->names(s->context, out);
+}
+
 /* Adds values of an attribute, by its keywords or its kind. */
 static void add_values(const struct complete_source *s, struct completions *out, size_t op,
                        struct str name)
@@ -120,7 +128,9 @@ static void add_values(const struct complete_source *s, struct completions *out,
             completions_add(out, str_of(word), STR(""), "");
         if (strstr(a.kind, "true or false"))
             add_words(out, booleans, "", "");
-        else if (strstr(a.kind, "computation") || strstr(a.kind, "instruction"))
+        else if (strstr(a.kind, "computation"))
+            add_computations(s, out);
+        else if (strstr(a.kind, "instruction"))
             s->names(s->context, out);
         else if (strstr(a.kind, "element type"))
             add_types(out, "");
@@ -129,21 +139,49 @@ static void add_values(const struct complete_source *s, struct completions *out,
 
 /* ---- HLO text ---- */
 
+static const char *const beginnings[] = {"ENTRY", "HloModule", NULL}, *const root[] = {"ROOT",
+                                                                                       NULL};
+
+static void add_root(struct completions *out)
+{
+    add_words(out, root, "root of its computation", " ");
+}
+
+static void add_beginnings(struct completions *out)
+{
+    add_words(out, beginnings, "begins a module", " ");
+}
+
+/* Adds what is valid in an entry and in the text of a module. */
+static void complete_inst(const struct complete_source *s, const struct complete_place *p,
+                          struct completions *out)
+{
+    switch (p->kind) {
+    case PLACE_OP: add_ops(out, "("); return;
+    case PLACE_ATTRIBUTE:
+        add_attributes(out, p->op, p->given);
+        add_attributes(out, hlo_op_count(), p->given);
+        return;
+    case PLACE_VALUE:
+        add_values(s, out, p->op, p->attribute);
+        add_values(s, out, hlo_op_count(), p->attribute);
+        return;
+    default: return;
+    }
+}
+
 static void complete_text(const struct complete_source *s, struct str text, struct completions *out)
 {
-    static const char *const beginnings[] = {"ENTRY", "HloModule", NULL}, *const root[] = {"ROOT",
-                                                                                           NULL};
     struct complete_place p = complete_place(text, &out->arena);
     bool name = text.len > 0 && text.ptr[text.len - 1] == '%'; /* only names are valid */
     if (name && p.kind == PLACE_START && !p.inside)
         p.kind = PLACE_OPERAND;
     switch (p.kind) {
-    case PLACE_NOWHERE: return;
     case PLACE_START:
-        add_words(out, root, "root of its computation", " ");
+        add_root(out);
         if (p.inside)
             return;
-        add_words(out, beginnings, "begins a module", " ");
+        add_beginnings(out);
         s->names(s->context, out);
         add_ops(out, "(");
         add_types(out, "[");
@@ -154,7 +192,6 @@ static void complete_text(const struct complete_source *s, struct str text, stru
         add_ops(out, "(");
         add_types(out, "[");
         return;
-    case PLACE_OP: add_ops(out, "("); return;
     case PLACE_OPERAND:
         for (size_t i = 0; i < p.local_count; i++)
             completions_add(out, p.locals[i], STR(""), "");
@@ -166,14 +203,7 @@ static void complete_text(const struct complete_source *s, struct str text, stru
             add_types(out, "[");
         }
         return;
-    case PLACE_ATTRIBUTE:
-        add_attributes(out, p.op, p.given);
-        add_attributes(out, hlo_op_count(), p.given);
-        return;
-    case PLACE_VALUE:
-        add_values(s, out, p.op, p.attribute);
-        add_values(s, out, hlo_op_count(), p.attribute);
-        return;
+    default: complete_inst(s, &p, out); return;
     }
 }
 
@@ -270,4 +300,26 @@ void complete_entry(const struct complete_source *s, struct str entry, size_t cu
         add_commands(s, out, true, NULL);
     else if (find_command(s, (struct str){entry.ptr + first, end - first}, &c))
         complete_argument(s, &c, (struct str){entry.ptr + end, cursor - end}, out);
+}
+
+void complete_module(const struct complete_source *s, struct str text, bool inside,
+                     struct completions *out)
+{
+    const size_t start = word_start(text, text.len);
+    out->word = (struct str){text.ptr + start, text.len - start};
+    const struct complete_place p = complete_place((struct str){text.ptr, start}, &out->arena);
+    switch (p.kind) {
+    case PLACE_START:
+        if (inside)
+            add_root(out);
+        else
+            add_beginnings(out);
+        return;
+    case PLACE_RIGHT:
+        add_ops(out, "(");
+        add_types(out, "[");
+        return;
+    case PLACE_OPERAND: s->names(s->context, out); return;
+    default: complete_inst(s, &p, out); return;
+    }
 }

@@ -33,9 +33,16 @@ struct complete_source {
     void (*names)(void *context, struct completions *out);
     /* Returns a command; false past the end. */
     bool (*command)(void *context, size_t i, struct complete_command *out);
+    /* Adds the names of computations; NULL: `names` adds these, too. */
+    void (*computations)(void *context, struct completions *out);
 };
 
 void complete_entry(const struct complete_source *s, struct str entry, size_t cursor,
                     struct completions *out);
+/* Completion in the text of a module, where nothing but HLO is valid. `text` begins anywhere
+ * between two instructions and ends at the cursor; `inside`: it is in the body of a computation.
+ * Sets the word to that at the cursor. */
+void complete_module(const struct complete_source *s, struct str text, bool inside,
+                     struct completions *out);
 
 #endif

@@ -46,18 +46,19 @@ allowed() {
     look) echo base diag type op ir text io look ;;
     api) echo base diag type op jit kern ir text verify edit plan why eval world io look proto api ;;
     repl) echo base text/token.h repl ;;
+    lsp) echo base text/token.h repl/complete.h repl/syntax.h lsp ;;
     onnx) echo base wire onnx ;;
-    cli) echo base repl cli ;;
+    cli) echo base repl lsp cli ;;
     esac
 }
-problems=$(for component in base wire diag type op jit kern ir infer lower text proto verify edit plan why eval world io look api onnx repl cli; do
+problems=$(for component in base wire diag type op jit kern ir infer lower text proto verify edit plan why eval world io look api onnx repl lsp cli; do
     [ -d src/$component ] || continue
     ok=" $(allowed $component) "
     grep -rHnE '^#include "' src/$component --include='*.c' --include='*.h' --include='*.inc' --include='*.def' |
         while IFS= read -r line; do
             target=$(printf '%s' "$line" | sed 's/.*#include "\([^"]*\)".*/\1/')
             case $target in
-            hlo.h | hlo_advanced.h) case $component in look | api | cli | repl | onnx) continue ;; esac ;;
+            hlo.h | hlo_advanced.h) case $component in look | api | cli | repl | lsp | onnx) continue ;; esac ;;
             esac
             into=${target%%/*}
             case $ok in

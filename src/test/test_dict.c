@@ -78,6 +78,16 @@ static const struct {
     enum dict_form form; /* DICT_MLIR: this one alone */
     const char *text, *problem;
 } wrong[] = {
+    {DICT_JSON, "", "expected '{', got end of input"},
+    {DICT_JSON, "{a: 1}", "expected a string at 'a: 1}'"},
+    {DICT_JSON, "{'a': 1}", "expected a string at ''a': 1}'"},
+    {DICT_JSON, "{\"a\" = 1}", "expected ':' at '= 1}'"},
+    {DICT_JSON, "{\"a\"}", "expected ':' at '}'"},
+    {DICT_JSON, "{\"a\": b}", "expected a value at 'b}'"},
+    {DICT_JSON, "{\"a\": 1a}", "expected a value at '1a}'"},
+    {DICT_JSON, "{\"a\": 1 : i8}", "expected ',' or '}' at ': i8}'"},
+    {DICT_JSON, "{\"a\": [1,]}", "expected a value at ']}'"},
+    {DICT_JSON, "{\"a\": 1,}", "expected a string at '}'"},
     {DICT_LOOSE, "{", "expected a name, got end of input"},
     {DICT_LOOSE, "{a", "expected '=', got end of input"},
     {DICT_LOOSE, "{a = }", "expected a value at '}'"},
@@ -134,6 +144,21 @@ START_TEST(hexadecimal_escapes)
 }
 END_TEST
 
+START_TEST(json_objects)
+{
+    struct dict_value d;
+    struct dict_error error;
+    ck_assert(dict_read(&arena, STR("{\"a\": [1, -2.5e3, null, true, {}], \"b\": \"\\u00e9\\/\"}"),
+                        DICT_JSON, &d, &error));
+    const struct dict_value *list = found(&d, "a", DICT_LIST);
+    ck_assert_uint_eq(list->count, 5);
+    ck_assert(list->items[1].value.f == -2500);
+    ck_assert(str_is(list->items[2].value.s, "null"));
+    ck_assert_int_eq(list->items[3].value.kind, DICT_BOOL);
+    ck_assert(str_is(found(&d, "b", DICT_STRING)->s, "\u00e9/"));
+}
+END_TEST
+
 static const char *const nests[] = {"[", "{a = ", "dense<"};
 
 START_TEST(nesting_limit)
@@ -158,6 +183,7 @@ int main(void)
     tcase_add_test(tests, json_dictionaries);
     tcase_add_test(tests, lenient_form);
     tcase_add_test(tests, hexadecimal_escapes);
+    tcase_add_test(tests, json_objects);
     tcase_add_loop_test(tests, malformed_dictionaries, 0, (int)COUNT_OF(wrong));
     tcase_add_loop_test(tests, nesting_limit, 0, (int)COUNT_OF(nests));
     suite_add_tcase(suite, tests);

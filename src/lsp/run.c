@@ -1,0 +1,243 @@
+/*
+ * lsp/run: runs of modules on generated or stored arguments: values in hovers, and the commands of
+ * code lenses. The limits of runs are those of the server.
+ */
+#include "lsp/lsp_priv.h"
+
+enum { VALUE_BYTES = 1 << 20, SHOWN_LINES = 40 };
+
+/* ---- arguments ---- */
+
+static void free_args(struct part *p)
+{
+    for (size_t i = 0; p->args && i < hlo_param_count(p->module); i++)
+        hlo_literal_free(p->args[i]);
+    heap_free(p->args);
+    p->args = NULL;
+}
+
+/* The module of the bundle of the server; NULL with messages, or without one if there is none. */
+static hlo_module *open_bundle(const struct lsp *s, hlo_messages *m)
+{
+    hlo_file *f = s->bundle ? hlo_file_open(s->bundle, false, m) : NULL;
+    hlo_module *bundle = f ? hlo_parse(f, 0, m) : NULL;
+    hlo_file_free(f);
+    if (bundle && hlo_stored_arguments(bundle) == 0) {
+        hlo_messages_add(m, s->bundle, "no arguments in this file");
+        hlo_module_free(bundle);
+        return NULL;
+    }
+    return bundle;
+}
+
+/* Sets the arguments of a part; false with messages. */
+static bool set_args(const struct lsp *s, struct part *p, hlo_messages *m)
+{
+    const size_t count = hlo_param_count(p->module);
+    const enum hlo_fake kind = s->fake >= 0 ? (enum hlo_fake)s->fake : HLO_FAKE_UNIFORM;
+    hlo_module *bundle = open_bundle(s, m);
+    bool good = bundle || !s->bundle;
+    free_args(p);
+    p->args = heap_zalloc(count + 1, sizeof *p->args);
+    for (size_t i = 0; good && i < count; i++) {
+        p->args[i] = bundle ? hlo_stored_argument(bundle, p->module, i, 0, m)
+                            : hlo_fake_param(p->module, i, kind, 1, m);
+        good = p->args[i] != NULL;
+    }
+    hlo_module_free(bundle);
+    return good;
+}
+
+/* A run of the part whose values are kept; NULL with messages. */
+static hlo_recorded *record(const struct lsp *s, struct part *p, hlo_messages *m)
+{
+    const struct hlo_recording how =
+        HLO_WITH(hlo_recording, .first = true, .most_each = VALUE_BYTES);
+    if (!p->list)
+        p->list = hlo_list(p->module);
+    if (!p->list || !set_args(s, p, m))
+        return NULL;
+    return hlo_record(p->list, &s->options.run, (const hlo_literal *const *)p->args,
+                      hlo_param_count(p->module), &how, m);
+}
+
+const hlo_literal *part_value(struct lsp *s, struct part *p, size_t inst)
+{
+    if (!p->verified || (s->fake < 0 && !s->bundle))
+        return NULL;
+    if (!p->run) {
+        hlo_messages *m = hlo_messages_new();
+        p->recorded = record(s, p, m);
+        p->run = true;
+        hlo_messages_free(m);
+    }
+    const struct hlo_element e = {.inst = inst};
+    return p->recorded ? hlo_recorded_value(p->recorded, &e) : NULL;
+}
+
+void part_free(struct part *p)
+{
+    hlo_recorded_free(p->recorded);
+    free_args(p);
+    hlo_listing_free(p->list);
+    arena_free(&p->arena);
+    hlo_module_free(p->module);
+}
+
+/* ---- commands ---- */
+
+static bool run_failed(struct call *c, hlo_messages *m)
+{
+    hlo_text text = hlo_messages_draw(m, false);
+    call_fail(c, LSP_FAILED, "%s", text.data && *text.data ? text.data : "the run failed");
+    hlo_text_free(&text);
+    return false;
+}
+
+/* Shows a text to the user, and makes it the result. */
+static void answer_text(struct call *c, const char *title, struct str text)
+{
+    struct buf shown = {0}, params = {0};
+    buf_printf(&shown, "%s:\n" STR_FMT, title, STR_ARG(str_trim(text)));
+    buf_puts(&params, "{\"type\":3");
+    buf_json_text(&params, "message", buf_view(&shown));
+    buf_putc(&params, '}');
+    put_notification(c->out, "window/showMessage", buf_view(&params));
+    buf_json_str(&c->result, text);
+    buf_free(&shown);
+    buf_free(&params);
+}
+
+static bool command_run(struct call *c, struct part *p, hlo_messages *m)
+{
+    const struct hlo_view view = HLO_WITH(hlo_view, .lines = SHOWN_LINES);
+    hlo_program *program = set_args(c->s, p, m) ? hlo_plan(p->module, &c->s->options.run, m) : NULL;
+    hlo_literal *result = program ? hlo_run(program, (const hlo_literal *const *)p->args,
+                                            hlo_param_count(p->module), m)
+                                  : NULL;
+    hlo_program_free(program);
+    if (!result)
+        return run_failed(c, m);
+    hlo_text text = hlo_literal_show(result, &view);
+    answer_text(c, "result", (struct str){text.data ? text.data : "", text.size});
+    hlo_text_free(&text);
+    hlo_literal_free(result);
+    return true;
+}
+
+/* The first NaN or infinity of the root of the entry computation, or else its first element. */
+static bool find_element(hlo_recorded *r, struct part *p, struct hlo_element *e, hlo_messages *m)
+{
+    const size_t entry = hlo_list_computations(p->list) - 1;
+    const struct hlo_listed root =
+        hlo_list_inst(p->list, hlo_list_computation(p->list, entry).root);
+    hlo_messages *quiet = hlo_messages_new();
+    const bool found = hlo_recorded_find(r, root.name, e, quiet);
+    hlo_messages_free(quiet);
+    if (found)
+        return true;
+    *e = (struct hlo_element){.inst = hlo_list_computation(p->list, entry).root};
+    const hlo_literal *value = hlo_recorded_value(r, e);
+    if (value && hlo_literal_leaves(value) > 0 && hlo_literal_leaf(value, 0).elements > 0)
+        return true;
+    hlo_messages_add(m, root.name, "the result has no elements");
+    return false;
+}
+
+static bool command_why(struct call *c, struct part *p, hlo_messages *m)
+{
+    const struct hlo_why_view view = HLO_WITH(hlo_why_view, .levels = 3);
+    struct hlo_element e;
+    hlo_recorded *r = record(c->s, p, m);
+    const bool good = r && hlo_messages_errors(m) == 0 && find_element(r, p, &e, m);
+    if (good) {
+        hlo_text text = hlo_recorded_why(r, &e, &view);
+        answer_text(c, "sources", (struct str){text.data ? text.data : "", text.size});
+        hlo_text_free(&text);
+    }
+    hlo_recorded_free(r);
+    return good || run_failed(c, m);
+}
+
+static const struct command {
+    const char *name, *title;
+    bool (*run)(struct call *c, struct part *p, hlo_messages *m);
+} commands[] = {{"hlo.run", "run", command_run}, {"hlo.why", "why", command_why}};
+
+const char *lsp_command_name(size_t i) { return i < COUNT_OF(commands) ? commands[i].name : NULL; }
+
+/* The part given by the arguments of a command, a URI and a line; NULL after reporting an error. */
+static struct part *part_of(struct call *c)
+{
+    const struct dict_value *list = member(c->params, "arguments", DICT_LIST);
+    const struct dict_value *uri = list && list->count > 0 ? &list->items[0].value : NULL,
+                            *line = list && list->count > 1 ? &list->items[1].value : NULL;
+    struct document *d = uri && uri->kind == DICT_STRING ? find_document(c->s, uri->s) : NULL;
+    if (!d) {
+        call_fail(c, LSP_PARAMS, "expected the URI of an open document as the first argument");
+        return NULL;
+    }
+    struct part *p = analysis_part(d, line && line->i > 0 ? (size_t)line->i : 0);
+    if (p && p->verified)
+        return p;
+    call_fail(c, LSP_FAILED, "the module has errors");
+    return NULL;
+}
+
+bool lsp_execute_command(struct call *c)
+{
+    const struct dict_value *name = member(c->params, "command", DICT_STRING);
+    for (size_t i = 0; name && i < COUNT_OF(commands); i++) {
+        if (!str_is(name->s, commands[i].name))
+            continue;
+        struct part *p = part_of(c);
+        if (!p)
+            return false;
+        hlo_messages *m = hlo_messages_new();
+        const bool good = commands[i].run(c, p, m);
+        hlo_messages_free(m);
+        return good;
+    }
+    return call_fail(c, LSP_PARAMS, "unknown command");
+}
+
+/* ---- code lenses ---- */
+
+static void put_lenses(struct call *c, const struct document *d, struct place p)
+{
+    for (size_t i = 0; i < COUNT_OF(commands); i++) {
+        buf_json_open(&c->result, NULL, '{');
+        put_range(&c->result, "range", d, symbol_extent(d, p));
+        buf_json_open(&c->result, "command", '{');
+        buf_json_text(&c->result, "title", str_of(commands[i].title));
+        buf_json_text(&c->result, "command", str_of(commands[i].name));
+        buf_json_open(&c->result, "arguments", '[');
+        buf_json_text(&c->result, NULL, str_of(d->uri));
+        buf_json_count(&c->result, NULL, p.line);
+        buf_puts(&c->result, "]}}");
+    }
+}
+
+/* Whether ENTRY precedes the name of a computation. */
+static bool is_entry(const struct document *d, struct place p)
+{
+    const struct extent line = document_line(d, p.line), name = symbol_extent(d, p);
+    struct str before = str_trim(document_slice(d, (struct extent){line.begin, name.begin}));
+    if (str_ends(before, STR("%")))
+        before = str_trim((struct str){before.ptr, before.len - 1});
+    return str_ends(before, STR("ENTRY"));
+}
+
+bool lsp_code_lens(struct call *c)
+{
+    struct document *d = call_document(c);
+    struct place p;
+    if (!d)
+        return false;
+    buf_putc(&c->result, '[');
+    for (bool more = symbol_from(d, 0, &p); more; more = symbol_next(d, &p))
+        if (symbol_get(d, p)->kind == PIECE_COMPUTATION && is_entry(d, p))
+            put_lenses(c, d, p);
+    buf_putc(&c->result, ']');
+    return true;
+}

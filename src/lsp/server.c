@@ -1,0 +1,592 @@
+/*
+ * lsp/server: messages, the life cycle of the server, and its documents.
+ *
+ * No message ends the process except `exit`: malformed ones are answered by an error.
+ */
+#include "lsp/lsp_priv.h"
+
+enum {
+    PAUSE_MS = 200, /* without input, before documents are parsed */
+    MESSAGE_LIMIT = 1 << 30,
+    HEADER_LIMIT = 4096,
+};
+
+/* ---- output ---- */
+
+void put_message(struct buf *out, struct str json)
+{
+    buf_printf(out, "Content-Length: %zu\r\n\r\n", json.len);
+    buf_str(out, json);
+}
+
+void put_notification(struct buf *out, const char *method, struct str params)
+{
+    struct buf b = {0};
+    buf_puts(&b, "{\"jsonrpc\":\"2.0\"");
+    buf_json_text(&b, "method", str_of(method));
+    buf_json_key(&b, "params");
+    buf_str(&b, params);
+    buf_putc(&b, '}');
+    put_message(out, buf_view(&b));
+    buf_free(&b);
+}
+
+static void put_id(struct buf *b, const struct dict_value *id)
+{
+    buf_json_key(b, "id");
+    if (id && id->kind == DICT_INT)
+        buf_int(b, id->i);
+    else if (id && id->kind == DICT_STRING)
+        buf_json_str(b, id->s);
+    else
+        buf_puts(b, "null");
+}
+
+static void put_error(struct buf *out, const struct dict_value *id, enum lsp_error code,
+                      struct str text)
+{
+    struct buf b = {0};
+    buf_puts(&b, "{\"jsonrpc\":\"2.0\"");
+    put_id(&b, id);
+    buf_json_open(&b, "error", '{');
+    buf_json_int(&b, "code", code);
+    buf_json_text(&b, "message", text);
+    buf_puts(&b, "}}");
+    put_message(out, buf_view(&b));
+    buf_free(&b);
+}
+
+static void put_result(struct buf *out, const struct dict_value *id, struct str result)
+{
+    struct buf b = {0};
+    buf_puts(&b, "{\"jsonrpc\":\"2.0\"");
+    put_id(&b, id);
+    buf_json_key(&b, "result");
+    buf_str(&b, result.len ? result : STR("null"));
+    buf_putc(&b, '}');
+    put_message(out, buf_view(&b));
+    buf_free(&b);
+}
+
+static void put_position(struct buf *out, const char *key, struct position p)
+{
+    buf_json_open(out, key, '{');
+    buf_json_count(out, "line", p.line);
+    buf_json_count(out, "character", p.character);
+    buf_putc(out, '}');
+}
+
+void put_range(struct buf *out, const char *key, const struct document *d, struct extent e)
+{
+    buf_json_open(out, key, '{');
+    put_position(out, "start", document_position(d, e.begin));
+    put_position(out, "end", document_position(d, e.end));
+    buf_putc(out, '}');
+}
+
+void put_location(struct buf *out, const struct document *d, struct extent e)
+{
+    buf_putc(out, '{');
+    buf_json_text(out, "uri", str_of(d->uri));
+    put_range(out, "range", d, e);
+    buf_putc(out, '}');
+}
+
+void put_edit(struct buf *out, const struct document *d, struct extent e, struct str text)
+{
+    buf_putc(out, '{');
+    put_range(out, "range", d, e);
+    buf_json_text(out, "newText", text);
+    buf_putc(out, '}');
+}
+
+/* ---- parameters ---- */
+
+const struct dict_value *member(const struct dict_value *d, const char *name, enum dict_kind kind)
+{
+    const struct dict_value *v = d && d->kind == DICT_DICT ? dict_find(d, str_of(name)) : NULL;
+    return v && v->kind == kind ? v : NULL;
+}
+
+bool call_fail(struct call *c, enum lsp_error code, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    c->problem = arena_vprintf(&c->arena, format, ap);
+    va_end(ap);
+    c->code = code;
+    return false;
+}
+
+struct document *find_document(const struct lsp *s, struct str uri)
+{
+    struct document *d = s->documents;
+    while (d && !str_is(uri, d->uri))
+        d = d->next;
+    return d;
+}
+
+struct document *call_document(struct call *c)
+{
+    const struct dict_value *uri =
+        member(member(c->params, "textDocument", DICT_DICT), "uri", DICT_STRING);
+    struct document *d = uri ? find_document(c->s, uri->s) : NULL;
+    if (!uri)
+        call_fail(c, LSP_PARAMS, "missing 'textDocument.uri'");
+    else if (!d)
+        call_fail(c, LSP_PARAMS, "document '" STR_FMT "' is not open", STR_ARG(uri->s));
+    return d;
+}
+
+static bool read_count(const struct dict_value *d, const char *name, uint32_t *out)
+{
+    const struct dict_value *v = member(d, name, DICT_INT);
+    if (!v || v->i < 0)
+        return false;
+    *out = v->i < UINT32_MAX ? (uint32_t)v->i : UINT32_MAX;
+    return true;
+}
+
+bool read_position(const struct dict_value *v, struct position *out)
+{
+    return read_count(v, "line", &out->line) && read_count(v, "character", &out->character);
+}
+
+bool read_range(const struct document *d, const struct dict_value *v, struct extent *out)
+{
+    struct position start, end;
+    if (!read_position(member(v, "start", DICT_DICT), &start) ||
+        !read_position(member(v, "end", DICT_DICT), &end))
+        return false;
+    *out = (struct extent){document_offset(d, start), document_offset(d, end)};
+    return out->begin <= out->end;
+}
+
+bool call_offset(struct call *c, const struct document *d, size_t *out)
+{
+    struct position p;
+    if (!read_position(member(c->params, "position", DICT_DICT), &p))
+        return call_fail(c, LSP_PARAMS, "malformed 'position'");
+    *out = document_offset(d, p);
+    return true;
+}
+
+/* ---- documents ---- */
+
+static void publish(struct document *d, struct buf *out)
+{
+    struct buf b = {0};
+    analyse(d);
+    d->unpublished = false;
+    buf_putc(&b, '{');
+    buf_json_text(&b, "uri", str_of(d->uri));
+    buf_json_int(&b, "version", d->version);
+    buf_json_key(&b, "diagnostics");
+    buf_str(&b, buf_view(&d->analysis.json));
+    buf_putc(&b, '}');
+    put_notification(out, "textDocument/publishDiagnostics", buf_view(&b));
+    buf_free(&b);
+}
+
+static void set_due(struct lsp *s) { s->due = now_ns() + (int64_t)PAUSE_MS * 1000000; }
+
+static void set_version(struct document *d, const struct dict_value *document)
+{
+    const struct dict_value *v = member(document, "version", DICT_INT);
+    d->version = v ? v->i : d->version + 1;
+}
+
+static void remove_document(struct lsp *s, const struct document *d)
+{
+    struct document **at = &s->documents;
+    while (*at && *at != d)
+        at = &(*at)->next;
+    if (*at)
+        *at = d->next;
+}
+
+static bool did_open(struct call *c)
+{
+    const struct dict_value *v = member(c->params, "textDocument", DICT_DICT),
+                            *uri = member(v, "uri", DICT_STRING),
+                            *text = member(v, "text", DICT_STRING);
+    if (!uri || !text)
+        return call_fail(c, LSP_PARAMS, "missing 'uri' or 'text'");
+    struct document *old = find_document(c->s, uri->s);
+    if (old)
+        remove_document(c->s, old);
+    document_free(old);
+    struct document *d = document_new(&c->s->words, uri->s, text->s);
+    if (!d)
+        return call_fail(c, LSP_PARAMS, "the document is too long (limit: 4 GiB)");
+    d->version = -1;
+    set_version(d, v);
+    d->next = c->s->documents;
+    c->s->documents = d;
+    set_due(c->s);
+    return true;
+}
+
+static bool change(struct call *c, struct document *d, const struct dict_value *v)
+{
+    const struct dict_value *text = member(v, "text", DICT_STRING);
+    struct extent e = {0, d->text.size};
+    if (!text)
+        return call_fail(c, LSP_PARAMS, "missing 'text' of a change");
+    if (dict_find(v, STR("range")) && !read_range(d, member(v, "range", DICT_DICT), &e))
+        return call_fail(c, LSP_PARAMS, "malformed 'range' of a change");
+    if (!document_edit(d, &c->s->words, e, text->s))
+        return call_fail(c, LSP_PARAMS, "the document is too long (limit: 4 GiB)");
+    return true;
+}
+
+static bool did_change(struct call *c)
+{
+    struct document *d = call_document(c);
+    const struct dict_value *changes = member(c->params, "contentChanges", DICT_LIST);
+    if (!d)
+        return false;
+    if (!changes)
+        return call_fail(c, LSP_PARAMS, "missing 'contentChanges'");
+    set_version(d, member(c->params, "textDocument", DICT_DICT));
+    set_due(c->s);
+    for (size_t i = 0; i < changes->count; i++)
+        if (!change(c, d, &changes->items[i].value))
+            return false;
+    return true;
+}
+
+static bool did_close(struct call *c)
+{
+    struct document *d = call_document(c);
+    struct buf b = {0};
+    if (!d)
+        return false;
+    remove_document(c->s, d);
+    buf_putc(&b, '{');
+    buf_json_text(&b, "uri", str_of(d->uri));
+    buf_puts(&b, ",\"diagnostics\":[]}");
+    put_notification(c->out, "textDocument/publishDiagnostics", buf_view(&b));
+    buf_free(&b);
+    document_free(d);
+    return true;
+}
+
+static bool did_save(struct call *c)
+{
+    struct document *d = call_document(c);
+    if (d && d->unpublished)
+        publish(d, c->out);
+    return d != NULL;
+}
+
+/* ---- life cycle ---- */
+
+static void put_capabilities(struct buf *out)
+{
+    static const char *const simple[] = {"hoverProvider",
+                                         "definitionProvider",
+                                         "referencesProvider",
+                                         "documentHighlightProvider",
+                                         "documentSymbolProvider",
+                                         "foldingRangeProvider",
+                                         "documentFormattingProvider",
+                                         "inlayHintProvider"};
+    buf_json_open(out, "capabilities", '{');
+    buf_json_text(out, "positionEncoding", STR("utf-16"));
+    buf_json_key(out, "textDocumentSync");
+    buf_puts(out, "{\"openClose\":true,\"change\":2,\"save\":true}");
+    for (size_t i = 0; i < COUNT_OF(simple); i++)
+        buf_json_bool(out, simple[i], true);
+    buf_json_key(out, "completionProvider");
+    buf_puts(out, "{\"triggerCharacters\":[\"%\",\"(\",\"=\"]}");
+    buf_json_key(out, "renameProvider");
+    buf_puts(out, "{\"prepareProvider\":true}");
+    buf_json_key(out, "codeActionProvider");
+    buf_puts(out, "{\"codeActionKinds\":[\"quickfix\"]}");
+    buf_json_open(out, "codeLensProvider", '{');
+    buf_putc(out, '}');
+    buf_json_open(out, "executeCommandProvider", '{');
+    buf_json_open(out, "commands", '[');
+    for (size_t i = 0; lsp_command_name(i); i++)
+        buf_json_text(out, NULL, str_of(lsp_command_name(i)));
+    buf_puts(out, "]}");
+    buf_json_open(out, "semanticTokensProvider", '{');
+    buf_json_open(out, "legend", '{');
+    put_semantic_legend(out);
+    buf_putc(out, '}');
+    buf_json_bool(out, "full", true);
+    buf_json_bool(out, "range", true);
+    buf_puts(out, "}}");
+}
+
+/* Reads initializationOptions: "fake" and "bundle". */
+static bool read_options(struct call *c)
+{
+    static const char *const kinds[] = {HLO_FAKE_WORDS};
+    const struct dict_value *options = member(c->params, "initializationOptions", DICT_DICT),
+                            *fake = member(options, "fake", DICT_STRING),
+                            *bundle = member(options, "bundle", DICT_STRING);
+    for (size_t i = 0; fake && i < COUNT_OF(kinds); i++)
+        if (str_is(fake->s, kinds[i]))
+            c->s->fake = (int)i;
+    if (fake && c->s->fake < 0)
+        return call_fail(c, LSP_PARAMS,
+                         "invalid value of 'fake': expected zeros, ones, iota, uniform, normal or "
+                         "edge");
+    if (bundle && !c->s->options.confined)
+        c->s->bundle = heap_str(bundle->s);
+    return true;
+}
+
+static bool initialize(struct call *c)
+{
+    if (c->s->initialized)
+        return call_fail(c, LSP_INVALID, "already initialized");
+    if (!read_options(c))
+        return false;
+    c->s->initialized = true;
+    buf_putc(&c->result, '{');
+    put_capabilities(&c->result);
+    buf_json_open(&c->result, "serverInfo", '{');
+    buf_json_text(&c->result, "name", STR("hlo"));
+    buf_json_text(&c->result, "version", STR(HLO_VERSION));
+    buf_puts(&c->result, "}}");
+    return true;
+}
+
+static bool shut_down(struct call *c)
+{
+    c->s->shut_down = true;
+    return true;
+}
+
+static bool exit_server(struct call *c)
+{
+    c->s->exited = true;
+    return true;
+}
+
+static bool ignore(struct call *c)
+{
+    (void)c;
+    return true;
+}
+
+/* ---- dispatch ---- */
+
+static const struct method {
+    const char *name;
+    bool (*handle)(struct call *c);
+    bool any_time; /* also before `initialize` and after `shutdown` */
+} methods[] = {
+    {"$/cancelRequest", ignore, true}, /* requests are answered in order, at once */
+    {"$/setTrace", ignore, true},
+    {"exit", exit_server, true},
+    {"initialize", initialize, true},
+    {"initialized", ignore, false},
+    {"shutdown", shut_down, false},
+    {"textDocument/codeAction", lsp_code_action, false},
+    {"textDocument/codeLens", lsp_code_lens, false},
+    {"textDocument/completion", lsp_completion, false},
+    {"textDocument/definition", lsp_definition, false},
+    {"textDocument/didChange", did_change, false},
+    {"textDocument/didClose", did_close, false},
+    {"textDocument/didOpen", did_open, false},
+    {"textDocument/didSave", did_save, false},
+    {"textDocument/documentHighlight", lsp_highlight, false},
+    {"textDocument/documentSymbol", lsp_symbols, false},
+    {"textDocument/foldingRange", lsp_folding, false},
+    {"textDocument/formatting", lsp_formatting, false},
+    {"textDocument/hover", lsp_hover, false},
+    {"textDocument/inlayHint", lsp_inlay_hint, false},
+    {"textDocument/prepareRename", lsp_prepare_rename, false},
+    {"textDocument/references", lsp_references, false},
+    {"textDocument/rename", lsp_rename, false},
+    {"textDocument/semanticTokens/full", lsp_semantic_tokens, false},
+    {"textDocument/semanticTokens/range", lsp_semantic_tokens, false},
+    {"workspace/didChangeConfiguration", ignore, false},
+    {"workspace/executeCommand", lsp_execute_command, false},
+};
+
+static bool handle(struct call *c, struct str name)
+{
+    const struct method *m = methods, *end = methods + COUNT_OF(methods);
+    while (m < end && !str_is(name, m->name))
+        m++;
+    if (!c->s->initialized && !(m < end && m->any_time))
+        return call_fail(c, LSP_NOT_INITIALIZED, "expected 'initialize' first");
+    if (c->s->shut_down && !(m < end && m->any_time))
+        return call_fail(c, LSP_INVALID, "the server is shut down");
+    if (m == end)
+        return call_fail(c, LSP_NO_METHOD, "unknown method '" STR_FMT "'", STR_ARG(name));
+    return m->handle(c);
+}
+
+/* Reports the failure of a notification, which has no response. Unknown ones may be ignored. */
+static void put_log(struct call *c, struct str method)
+{
+    struct buf text = {0}, params = {0};
+    if (c->code == LSP_NO_METHOD || c->code == LSP_NOT_INITIALIZED)
+        return;
+    buf_printf(&text, STR_FMT ": " STR_FMT, STR_ARG(method), STR_ARG(c->problem));
+    buf_puts(&params, "{\"type\":1");
+    buf_json_text(&params, "message", buf_view(&text));
+    buf_putc(&params, '}');
+    put_notification(c->out, "window/logMessage", buf_view(&params));
+    buf_free(&text);
+    buf_free(&params);
+}
+
+static bool is_utf8(struct str s)
+{
+    size_t n;
+    for (size_t i = 0; i < s.len; i += n)
+        if ((n = (unsigned char)s.ptr[i] < 0x80 ? 1 : str_utf8(s, i)) == 0)
+            return false;
+    return true;
+}
+
+/* Handles a request or notification. */
+static void receive_call(struct call *c, const struct dict_value *message)
+{
+    const struct dict_value *id = dict_find(message, STR("id")), *params,
+                            *method = member(message, "method", DICT_STRING);
+    static const struct dict_value none = {.kind = DICT_UNIT};
+    if (!method) {
+        const bool response = dict_find(message, STR("result")) || dict_find(message, STR("error"));
+        if (!response)
+            put_error(c->out, id, LSP_INVALID, STR("expected 'method'"));
+        return;
+    }
+    params = dict_find(message, STR("params"));
+    c->params = params ? params : &none;
+    const bool good = handle(c, method->s);
+    if (!id && !good)
+        put_log(c, method->s);
+    else if (id && good)
+        put_result(c->out, id, buf_view(&c->result));
+    else if (id)
+        put_error(c->out, id, c->code, c->problem);
+}
+
+static void receive(struct lsp *s, struct str body, struct buf *out)
+{
+    struct call c = {.s = s, .out = out};
+    struct dict_value message;
+    struct dict_error error;
+    arena_init(&c.arena);
+    if (!is_utf8(body))
+        put_error(out, NULL, LSP_PARSE, STR("invalid UTF-8"));
+    else if (dict_read(&c.arena, body, DICT_JSON, &message, &error))
+        receive_call(&c, &message);
+    else
+        put_error(out, NULL, LSP_PARSE,
+                  arena_printf(&c.arena, "malformed JSON: %s", dict_problem(&c.arena, &error)));
+    buf_free(&c.result);
+    arena_free(&c.arena);
+}
+
+/* ---- framing ---- */
+
+/* The value of Content-Length in a header; false: missing or malformed. */
+static bool content_length(struct str header, int64_t *out)
+{
+    while (header.len > 0) {
+        struct str line = str_trim(str_cut_line(&header));
+        const struct str name = str_trim(str_cut(&line, ':'));
+        if (str_eq_nocase(name, STR("Content-Length")))
+            return num_parse_i64(str_trim(line), out) && *out >= 0;
+    }
+    return false;
+}
+
+/* Takes one message off the input; false: it is incomplete. */
+static bool take_message(struct lsp *s, struct str *in, struct buf *out)
+{
+    int64_t length;
+    const char *end = memmem(in->ptr, in->len, "\r\n\r\n", 4);
+    const size_t header = end ? (size_t)(end + 4 - in->ptr) : 0;
+    if (!end || header > HEADER_LIMIT) {
+        if (in->len <= HEADER_LIMIT)
+            return false;
+        put_error(out, NULL, LSP_PARSE, STR("header too long"));
+        *in = STR("");
+        return true;
+    }
+    if (!content_length((struct str){in->ptr, header}, &length)) {
+        put_error(out, NULL, LSP_PARSE, STR("missing or malformed 'Content-Length'"));
+        length = 0;
+    } else if (length > MESSAGE_LIMIT) {
+        put_error(out, NULL, LSP_PARSE, STR("message too long (limit: 1 GiB)"));
+        s->skip = (size_t)length;
+        length = 0;
+    } else if ((size_t)length > in->len - header) {
+        return false;
+    } else {
+        receive(s, (struct str){in->ptr + header, (size_t)length}, out);
+    }
+    *in = (struct str){in->ptr + header + length, in->len - header - (size_t)length};
+    return true;
+}
+
+/* Drops what remains of a message that is too long. */
+static void skip_bytes(struct lsp *s, struct str *in)
+{
+    const size_t n = s->skip < in->len ? s->skip : in->len;
+    *in = (struct str){in->ptr + n, in->len - n};
+    s->skip -= n;
+}
+
+void lsp_feed(struct lsp *s, struct str bytes, struct buf *out)
+{
+    buf_str(&s->in, bytes);
+    struct str in = buf_view(&s->in);
+    do
+        skip_bytes(s, &in);
+    while (in.len > 0 && !s->exited && take_message(s, &in, out));
+    if (in.len > 0)
+        memmove(s->in.data, in.ptr, in.len);
+    s->in.size = in.len;
+}
+
+/* ---- the server ---- */
+
+struct lsp *lsp_begin(const struct lsp_options *o)
+{
+    struct lsp *s = heap_zalloc(1, sizeof *s);
+    s->options = *o;
+    s->fake = -1;
+    scan_words_init(&s->words);
+    return s;
+}
+
+void lsp_end(struct lsp *s)
+{
+    for (struct document *d = s->documents, *next; d; d = next) {
+        next = d->next;
+        document_free(d);
+    }
+    arena_free(&s->words.arena);
+    buf_free(&s->in);
+    heap_free(s->bundle);
+    heap_free(s);
+}
+
+int lsp_pause(const struct lsp *s)
+{
+    if (s->due == 0)
+        return -1;
+    const int64_t left = s->due - now_ns();
+    return left > 0 ? (int)(left / 1000000) + 1 : 0;
+}
+
+void lsp_idle(struct lsp *s, struct buf *out)
+{
+    s->due = 0;
+    for (struct document *d = s->documents; d; d = d->next)
+        if (d->unpublished)
+            publish(d, out);
+}
+
+bool lsp_exited(const struct lsp *s) { return s->exited; }
