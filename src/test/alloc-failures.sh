@@ -128,6 +128,20 @@ c = f32[2] multiply(b,
 .stats b
 .run
 END
+while read -r message; do
+    printf 'Content-Length: %d\r\n\r\n%s' "${#message}" "$message"
+done >messages <<'END'
+{"id":1,"method":"initialize","params":{"initializationOptions":{"fake":"ones"}}}
+{"method":"textDocument/didOpen","params":{"textDocument":{"uri":"u","version":1,"text":"ENTRY e { x = f32[2] parameter(0)  ROOT y = f32[2] add(x, x) }"}}}
+{"method":"textDocument/didChange","params":{"textDocument":{"uri":"u","version":2},"contentChanges":[{"range":{"start":{"line":0,"character":51},"end":{"line":0,"character":54}},"text":"mul\nx"}]}}
+{"method":"textDocument/didSave","params":{"textDocument":{"uri":"u"}}}
+{"method":"textDocument/didChange","params":{"textDocument":{"uri":"u","version":3},"contentChanges":[{"text":"ENTRY e {\n  x = f32[2] parameter(0)\n  ROOT y = add(x, x)\n}\n"}]}}
+{"id":2,"method":"textDocument/hover","params":{"textDocument":{"uri":"u"},"position":{"line":2,"character":7}}}
+{"id":3,"method":"textDocument/completion","params":{"textDocument":{"uri":"u"},"position":{"line":2,"character":15}}}
+{"id":4,"method":"textDocument/rename","params":{"textDocument":{"uri":"u"},"position":{"line":2,"character":7},"newName":"z"}}
+{"id":5,"method":"textDocument/formatting","params":{"textDocument":{"uri":"u"}}}
+{"id":6,"method":"workspace/executeCommand","params":{"command":"hlo.why","arguments":["u",0]}}
+END
 cat >requests.json <<'END'
 {"id": 1, "method": "load", "params": {"text": "ENTRY main { x = f32[2] parameter(0)\n ROOT y = f32[2] negate(x) }"}}
 {"id": 2, "method": "run", "params": {"module": 1, "args": ["{1, 2}"]}}
@@ -283,6 +297,8 @@ inject 'annotate' annotate step.hlo
 inject 'import' import "$testdata/onnx/double.onnx"
 input=requests.json
 inject 'serve' serve --stdio
+input=messages
+inject 'lsp' lsp
 inject 'completion' --completion=bash
 
 echo "1..$count"

@@ -76,6 +76,7 @@ END
 echo 's32[] 7' >feed.txt
 printf 'x = f32[2] constant({1, 2})\ny = add(x, x)\ny\n' >session
 printf '{"id":1,"op":"run","module":"ENTRY e { ROOT c = f32[2] constant({1,2}) }"}\n' >requests
+printf 'Content-Length: 43\r\n\r\n{"id":1,"method":"initialize","params":{}}\n' >messages
 "$HLO" run m.hlo --random --save-bundle=in.npz --quiet || wrong "no bundle"
 
 # Commands with reproducible output.
@@ -107,6 +108,7 @@ annotate m.hlo
 help run
 --completion=bash
 serve --stdio <requests
+lsp <messages
 END
 # Commands that write OUT; `whole`: atomically and reproducibly.
 cat >../write <<'END'
