@@ -122,7 +122,7 @@ static void emit_plain(const struct scanner *s, struct text_token t)
 
 static void go(struct scanner *s, enum scan_place place)
 {
-    *s->st = (struct scan_state){.place = place};
+    *s->st = (struct scan_state){.place = (uint8_t)place};
 }
 
 static bool is_open(struct text_token t)
