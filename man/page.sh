@@ -6,19 +6,21 @@
 #   @functions HEADER   declarations of a header with their comments, by section
 #   @show FILE          contents of a file
 #
-#   page.sh HLO SOURCE_ROOT PAGE
+#   page.sh SOURCE_ROOT PAGE HLO...     HLO: command that runs the program, such as `qemu-aarch64 hlo`
 set -eu
-hlo=$1
-root=$2
-page=$3
+root=$1
+page=$2
+shift 2
 
 # The options that the page describes, except those of all commands.
 described() {
     sed '/^\.Ss Options of all commands/,/^\.El/d' "$page" | sed -n 's/^\.It //p' | grep -o 'Fl -[a-z-]*' | sed 's/Fl -//' | tr '\n' ' '
 }
 
-synopsis() {
-    "$hlo" "$1" --help | awk -v command="$1" -v described="$(described)" '
+synopsis() { # COMMAND HLO...
+    command=$1
+    shift
+    "$@" "$command" --help | awk -v command="$command" -v described="$(described)" '
         BEGIN { described = " " described }
         /^usage: / {
             usage = $0
@@ -58,8 +60,8 @@ synopsis() {
 
 while IFS= read -r line; do
     case $line in
-    "@synopsis "*) synopsis "${line#@synopsis }" ;;
-    @operations) "$hlo" ops --mdoc ;;
+    "@synopsis "*) synopsis "${line#@synopsis }" "$@" ;;
+    @operations) "$@" ops --mdoc ;;
     "@functions "*) awk -f "$root/man/header.awk" "$root/${line#@functions }" ;;
     "@show "*)
         echo ".Bd -literal -offset indent"

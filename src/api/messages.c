@@ -120,15 +120,19 @@ void hlo_messages_add(hlo_messages *m, const char *file, const char *text)
     oom_leave(&g);
 }
 
+static struct span span_of(const struct hlo_piece *place)
+{
+    return (struct span){0, place->size ? (uint32_t)place->size : 1};
+}
+
 void hlo_messages_add_at(hlo_messages *m, const struct hlo_piece *place, const char *text)
 {
     struct oom_scope g;
     hlo_file *f = hlo_file_of_pieces(place->name, place, 1);
-    const struct span span = {0, place->size ? (uint32_t)place->size : 1};
     if (!f || (oom_begin(&g) && setjmp(g.back) != 0))
         hlo_messages_no_memory(m);
     else
-        DIAG(hlo_sink_of_part(m, f, 0), span, FAILURE, text);
+        DIAG(hlo_sink_of_part(m, f, 0), span_of(place), FAILURE, text);
     if (f)
         oom_leave(&g);
     hlo_file_free(f);

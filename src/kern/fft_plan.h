@@ -46,6 +46,7 @@ struct c128 fft_root(bool back, int64_t k, int64_t n);
 /* fftw.c: libraries that are loaded when they are first needed; fftw_absent.c: built without them
  */
 enum { FFTW_LONGEST = INT32_MAX / 32 };
+bool fftw_is_built_in(void);
 const char *fftw_name(bool wide); /* with its version; "": not installed; NULL: out of memory */
 bool fftw_plan_make(struct fft_plan *p); /* of a length up to FFTW_LONGEST; false: out of memory */
 

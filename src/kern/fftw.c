@@ -78,6 +78,8 @@ bool fftw_plan_make(struct fft_plan *p)
     return p->made != NULL;
 }
 
+bool fftw_is_built_in(void) { return true; }
+
 const char *fftw_name(bool wide)
 {
     if (!load(wide, RTLD_NOLOAD) && !has_memory())

@@ -53,6 +53,8 @@ void kern_about(struct buf *out)
                extras.vnni ? " vnni" : "");
     buf_printf(out, "processors: %d\n", processor_count());
     buf_printf(out, "BLAS: %s\n", *blas ? blas : "none; products use built-in kernels");
-    buf_printf(out, "FFTW: %s", *fftw ? fftw : "none; transforms use built-in kernels");
+    const char *absent = fftw_is_built_in() ? "not installed; transforms use built-in kernels"
+                                            : "not built in; transforms use built-in kernels";
+    buf_printf(out, "FFTW: %s", *fftw ? fftw : absent);
     buf_printf(out, "%s\n", (single && *single) || !*fftw ? "" : "; none in single precision");
 }

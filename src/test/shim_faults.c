@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool asked_for(const char *fault)
@@ -57,7 +58,8 @@ ssize_t write(int fd, const void *from, size_t size)
 
 int poll(struct pollfd *fds, nfds_t count, int ms)
 {
-    return interrupted() ? -1 : (int)syscall(SYS_poll, fds, count, ms);
+    const struct timespec limit = {ms / 1000, ms % 1000 * 1000000L};
+    return interrupted() ? -1 : ppoll(fds, count, ms < 0 ? NULL : &limit, NULL);
 }
 
 pid_t waitpid(pid_t pid, int *status, int flags)
