@@ -76,6 +76,11 @@ LC_ALL=C comm -13 "$scratch/have" "$scratch/want" >"$scratch/log"
 [ ! -s "$scratch/log" ]
 report "the shared library exports every function of the headers" $?
 
+# Functions that are removed or changed require another soname, and with it another name of this file.
+sed -n 's/^ \(hlo_.*\)@Base.*/\1/p' "$root/debian/libhlo0.symbols" | LC_ALL=C sort >"$scratch/listed"
+grep '^hlo_' "$scratch/have" | diff "$scratch/listed" - >"$scratch/log"
+report "the exported functions are those in debian/libhlo0.symbols" $?
+
 [ -x "$to$prefix/bin/hlo" ] && "$to$prefix/bin/hlo" --version >"$scratch/log" 2>&1
 report "the program is installed and starts" $?
 
