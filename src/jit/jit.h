@@ -21,7 +21,7 @@ struct jit_memory;
 struct jit_memory *jit_memory_new(void);
 /* Makes the functions callable; no function can be added afterwards. */
 void jit_memory_seal(struct jit_memory *m);
-void jit_memory_free(struct jit_memory *m);         /* NULL is allowed */
+void jit_memory_free(struct jit_memory *m); /* NULL is allowed */
 
 /* ---- build.c, expand.c: functions under construction ---- */
 
