@@ -59,16 +59,26 @@ static bool operand_stays(const struct edit *e, const struct inst *i, int k)
 
 /* ---- attributes ---- */
 
+/* Frontend attributes that the verifier or a run depends on. */
+static bool frontend_matters(const struct inst *i)
+{
+    return inst_frontend(i, "_xla_send_recv_source_target_pairs") ||
+           inst_frontend(i, "_xla_stream_annotation") || inst_frontend(i, "_collectives_group");
+}
+
 static bool is_stripped(const struct edit *e, const struct inst *i, enum attr_id id)
 {
     static const uint8_t metadata[] = {A_METADATA, A_ORIGIN, A_STATISTICS};
-    static const uint8_t hints[] = {A_FRONTEND_ATTRIBUTES, A_CONTROL_PREDECESSORS,
+    /* The name of a composite is a frontend attribute: without it, the call is an ordinary one. */
+    static const uint8_t hints[] = {A_FRONTEND_ATTRIBUTES, A_IS_COMPOSITE, A_CONTROL_PREDECESSORS,
                                     A_OUTPUT_TO_OPERAND_ALIASING};
     if (e->strip & EDIT_STRIP_METADATA && memchr(metadata, (int)id, sizeof metadata))
         return true;
     if (e->strip & EDIT_STRIP_SHARDING && id == A_SHARDING)
         return true;
     if (!(e->strip & EDIT_STRIP_HINTS))
+        return false;
+    if (id == A_FRONTEND_ATTRIBUTES && frontend_matters(i))
         return false;
     return memchr(hints, (int)id, sizeof hints) ||
            (id == A_BACKEND_CONFIG && i->opcode != OP_CUSTOM_CALL);

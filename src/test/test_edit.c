@@ -423,6 +423,20 @@ START_TEST(metadata_is_removed)
 }
 END_TEST
 
+START_TEST(composite_without_name_is_a_call)
+{
+    OPEN(
+        "f {\n  a = f32[2] parameter(0)\n  ROOT b = f32[2] negate(a)\n}\n"
+        "ENTRY main {\n  x = f32[2] parameter(0)\n  ROOT c = f32[2] call(x), to_apply=f, "
+        "is_composite=true, frontend_attributes={composite.name=\"a.b\",composite.version=\"1\"}\n}"
+        "\n");
+    hlo_edit_strip(e, HLO_STRIP_HINTS);
+    expect("f {\n  a = f32[2]{0} parameter(0)\n  ROOT b = f32[2]{0} negate(a)\n}\n\n"
+           "ENTRY main {\n  x = f32[2]{0} parameter(0)\n  ROOT c = f32[2]{0} call(x), "
+           "to_apply=f\n}\n\n");
+}
+END_TEST
+
 /* ---- rejected edits ---- */
 
 START_TEST(rejected_edits)
@@ -786,6 +800,7 @@ int main(int argc, char **argv)
     tcase_add_test(t, unused_random_numbers_are_preserved);
     tcase_add_test(t, module_header_is_updated);
     tcase_add_test(t, metadata_is_removed);
+    tcase_add_test(t, composite_without_name_is_a_call);
     tcase_add_test(t, rejected_edits);
     tcase_add_test(t, extracted_modules_reproduce_values);
     tcase_add_test(t, failing_module_is_reduced);
