@@ -6,7 +6,7 @@ for key in parse_s plan_s inputs_s first_run_s first_result_s run_median_s run_m
     grep -q "\"$key\":[0-9.e-]*[,}]" out.json || exit 1
 done
 $HLO bench a.hlo -n 3 >out.txt || exit 1
-for line in 'parse *[0-9.]* [mun]s' 'run, minimum *[0-9.]* [mun]s' 'runs *3' 'peak memory *[0-9.]* MiB'; do
+for line in 'parse *[0-9.]* [mun]\{0,1\}s' 'run, minimum *[0-9.]* [mun]\{0,1\}s' 'runs *3' 'peak memory *[0-9.]* MiB'; do
     grep -q "^  $line\$" out.txt || { cat out.txt; exit 1; }
 done
 $HLO bench a.hlo a.hlo --json -n1 | sed 's/,"parse_s.*"runs"/ "runs"/; s/,"peak_rss.*//' >two
