@@ -811,7 +811,11 @@ struct hlo_divergence {
     size_t participant, a, b; /* a, b: instructions */
     size_t origin;            /* b; or an instruction without a partner from whose value b is
                                  computed, which may have changed instead */
-    uint64_t occurrence;      /* number of its earlier executions */
+    /* The computations that a and b apply to elements, such as reducers, are equal except for this
+     * pair of instructions. */
+    bool applied;
+    size_t applied_a, applied_b;
+    uint64_t occurrence; /* number of the earlier executions of b */
     hlo_literal *value_a, *value_b;
     struct hlo_difference difference;
     /* Unless NULL, nothing is `found`, and the difference is that of a constant of B without a

@@ -383,6 +383,16 @@ static bool compare(void *context, const struct hlo_event *e)
     return (out->value_b = hlo_literal_copy(value));
 }
 
+static void find_applied(struct search *s, const struct suspect *first)
+{
+    struct match_applied pair;
+    s->out->applied = match_find_applied(&s->matching, first->a, first->b, &pair);
+    if (s->out->applied) {
+        s->out->applied_a = pair.a;
+        s->out->applied_b = pair.b;
+    }
+}
+
 /* Finds where the values of a pair differ first. */
 static bool describe(struct search *s, const struct suspect *first, hlo_literal **results)
 {
@@ -390,6 +400,8 @@ static bool describe(struct search *s, const struct suspect *first, hlo_literal 
     s->out->a = first->a;
     s->out->b = first->b;
     s->out->origin = match_origin(&s->matching, first);
+    if (s->out->origin == first->b)
+        find_applied(s, first);
     hlo_pair_add(s->matching.pairing, first->a, first->b, HLO_PAIRED_OTHERWISE);
     const bool ok = run(s, s->c.b, compare, results, s->m);
     free_results(s, results);

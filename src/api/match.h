@@ -72,4 +72,11 @@ bool match_is_scalar_constant(const struct inst *i);
  * from, or of all instructions (NULL). Returns their number. */
 size_t match_constants(const struct matching *m, const struct suspect *u, size_t **constants);
 
+/* Finds the only pair of instructions that differ in the computations that two instructions apply
+ * to elements. False: there is none, or the computations have different structures. */
+struct match_applied {
+    size_t a, b;
+};
+bool match_find_applied(const struct matching *m, size_t a, size_t b, struct match_applied *out);
+
 #endif

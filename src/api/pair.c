@@ -442,6 +442,22 @@ static struct str attributes_of(struct arena *a, const hlo_listing *l, size_t i)
     return rest;
 }
 
+static bool same_attributes(const hlo_listing *a, size_t i, const hlo_listing *b, size_t j)
+{
+    struct arena scratch;
+    arena_init(&scratch);
+    const bool same = str_eq(attributes_of(&scratch, a, i), attributes_of(&scratch, b, j));
+    arena_free(&scratch);
+    return same;
+}
+
+bool hlo_pair_same_op(const hlo_listing *a, size_t i, const hlo_listing *b, size_t j)
+{
+    const struct inst *x = hlo_listing_inst(a, i), *y = hlo_listing_inst(b, j);
+    return x->opcode == y->opcode &&
+           (x->opcode == OP_CONSTANT ? same_constant(x, y) : same_attributes(a, i, b, j));
+}
+
 bool hlo_pair_changed(const hlo_pairing *p, size_t i)
 {
     OOM_SCOPE(true);
@@ -454,12 +470,6 @@ bool hlo_pair_changed(const hlo_pairing *p, size_t i)
     for (size_t k = 0; k < x.operand_count && !changed; k++)
         changed = p->of_a[x.operands[k]].other != (long)y.operands[k] &&
                   p->of_b[y.operands[k]].other != (long)x.operands[k];
-    if (changed || is_long_constant(p->a, i))
-        return changed;
-    struct arena scratch;
-    arena_init(&scratch);
-    changed =
-        !str_eq(attributes_of(&scratch, p->a, i), attributes_of(&scratch, p->b, (size_t)other));
-    arena_free(&scratch);
-    return changed;
+    return changed ||
+           (!is_long_constant(p->a, i) && !same_attributes(p->a, i, p->b, (size_t)other));
 }

@@ -226,11 +226,24 @@ static const char *how_paired(enum hlo_paired how)
     }
 }
 
+/* Prints the pair of instructions in the computations that the first instruction applies. */
+static void put_applied(const struct diffing *d, struct buf *out, const struct hlo_divergence *v)
+{
+    const struct hlo_listed by = hlo_list_inst(d->b.listing, v->b);
+    buf_printf(out, "first difference: %%%s, applied by %%%s\n  ",
+               hlo_list_inst(d->b.listing, v->applied_b).name, by.name);
+    put_instruction(out, &d->a, v->applied_a);
+    buf_puts(out, "  ");
+    put_instruction(out, &d->b, v->applied_b);
+}
+
 static void put_first(const struct diffing *d, struct buf *out, const struct hlo_divergence *v)
 {
     struct hlo_listed inst = hlo_list_inst(d->b.listing, v->origin);
     const char *const names[2] = {d->b.title, d->a.title};
-    buf_printf(out, "first difference: %%%s%s", inst.name,
+    if (v->applied)
+        put_applied(d, out, v);
+    buf_printf(out, "first difference%s: %%%s%s", v->applied ? " of values" : "", inst.name,
                v->origin == v->b ? how_paired(hlo_pair_of_b(d->pairing, v->b).how)
                                  : ", without counterpart");
     if (v->participant > 0)
@@ -379,6 +392,10 @@ static void put_json(struct diffing *d, struct buf *out, const struct hlo_diverg
         buf_json_open(out, "first", '{');
         json_name(out, "a", &d->a, v->a);
         json_name(out, "b", &d->b, v->b);
+        if (v->applied) {
+            json_name(out, "applied_a", &d->a, v->applied_a);
+            json_name(out, "applied_b", &d->b, v->applied_b);
+        }
         buf_json_text(out, "paired", str_of(hows[hlo_pair_of_a(d->pairing, v->a).how]));
         buf_json_count(out, "participant", v->participant);
         buf_json_count(out, "occurrence", v->occurrence);
