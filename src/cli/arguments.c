@@ -197,8 +197,9 @@ static int missing_argument(const struct arguments *a, size_t i)
     hlo_text shape = hlo_param_shape(a->module, i);
     int status = usage_error(
         a->o,
-        "missing argument for parameter %zu, '%s', of shape %s; --fake or --random generates one",
-        i, hlo_param_name(a->module, i), shape.data);
+        "%s%smissing argument for parameter %zu, '%s', of shape %s; --fake or --random generates "
+        "one",
+        a->path ? a->path : "", a->path ? ": " : "", i, hlo_param_name(a->module, i), shape.data);
     hlo_text_free(&shape);
     return status;
 }

@@ -17,6 +17,7 @@ struct arguments {
     const struct options *o;
     hlo_messages *m;
     const hlo_module *module;
+    const char *path;         /* of the module, for messages; NULL: there is only one */
     const char *const *given; /* arguments on the command line */
     size_t given_count;
     bool make_up;                      /* generate missing arguments even without --random */

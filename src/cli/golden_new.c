@@ -162,7 +162,7 @@ int golden_new(const struct options *o, const char *path)
     if (f && hlo_file_is_proto(f))
         status = usage_error(o, "'%s' is not text", path);
     for (; status == HLO_OK && t.part < hlo_file_count(f); t.part++) {
-        t.a = (struct arguments){.o = o, .m = m};
+        t.a = (struct arguments){.o = o, .m = m, .path = path};
         status = new_part(&t);
     }
     if (status == HLO_OK && t.edits.count > 0 && !golden_rewrite(path, &t.edits, false, m))

@@ -14,7 +14,7 @@
 # stderr: hlo: b.hlo: added 2 tests, with values in .npz files beside it
 # stderr: hlo: a.hlo: added 1 test
 # stderr: hlo: a.hlo: unchanged: it has tests; --update changes their expected values
-# stderr: hlo: error: missing argument for parameter 0, 'x', of shape f32[3]; --fake or --random generates one
+# stderr: hlo: error: c.hlo: missing argument for parameter 0, 'x', of shape f32[3]; --fake or --random generates one
 # stderr: Try 'hlo test --help'.
 # status: 2
 cat >a.hlo <<'END'

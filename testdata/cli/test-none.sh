@@ -4,6 +4,8 @@
 # stdout: 0 passed, 0 failed, 0 skipped
 # stdout: status 1
 # stdout: status 1
+# stdout: 0 passed, 0 failed, 1 skipped
+# stdout: status 0
 # stdout: TAP version 13
 # stdout: 1..1
 # stdout: ok 1 - a.hlo # SKIP no 'test:' line
@@ -18,5 +20,7 @@ $HLO test --filter=other .
 echo "status $?"
 mkdir empty
 $HLO test --list empty
+echo "status $?"
+$HLO test --allow-no-tests a.hlo
 echo "status $?"
 $HLO test --tap a.hlo
