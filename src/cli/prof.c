@@ -164,8 +164,10 @@ static void put_lines(struct buf *out, const struct prof *p, const struct line *
             rest += lines[k].s.seconds;
     if (count > top) {
         add_time(&t, p, rest);
+        for (size_t k = 2; k + 1 < t.column_count; k++)
+            table_next(&t);
         buf_printf(&t.text, "%zu more", count - top);
-        table_end_row(&t);
+        table_next(&t);
     }
     table_put_within(out, &t, output_width(p->o));
     buf_putc(out, '\n');

@@ -63,7 +63,7 @@ struct argument_list {
     struct state *next;
     bool *given;
     size_t count, at; /* number of parameters; the next one for an argument without a name */
-    bool random, fake;
+    bool random, fake, again; /* again: an option of the arguments, not of the session */
     enum hlo_fake kind;
     int64_t seed;
     char *file; /* of --inputs or --bundle; NULL: none */
@@ -79,9 +79,12 @@ static const char *typed_name(const struct session *s, size_t param)
     return e ? e->name : hlo_param_name(s->built.module, param);
 }
 
-static void set_argument(struct argument_list *g, size_t param, hlo_literal *l)
+static void set_argument(struct argument_list *g, size_t param, hlo_literal *l, bool generated)
 {
-    state_set(g->next, str_of(typed_name(g->s, param)), shared_value_new(l), ++g->s->ids);
+    struct shared_value *value = shared_value_new(l);
+    if (value)
+        value->generated = generated;
+    state_set(g->next, str_of(typed_name(g->s, param)), value, ++g->s->ids);
     g->given[param] = true;
 }
 
@@ -96,7 +99,7 @@ static bool set_all(struct argument_list *g, const hlo_arrays *file, const hlo_m
                               : hlo_stored_argument(stored, stored, p, 0, g->m);
         if (!l)
             return false;
-        set_argument(g, p, l);
+        set_argument(g, p, l, false);
     }
     return true;
 }
@@ -114,7 +117,7 @@ static int set_from_text(struct argument_list *g, size_t param, const char *text
     hlo_literal *l = hlo_read_argument(g->s->built.module, param, 0, text, g->m);
     if (!l)
         return HLO_USAGE;
-    set_argument(g, param, l);
+    set_argument(g, param, l, false);
     return HLO_OK;
 }
 
@@ -166,10 +169,10 @@ static int read_option(struct argument_list *g, const char *text)
     bool ok = false;
     if (str_is(name, "--random")) {
         ok = !value || num_parse_i64(str_of(value), &g->seed);
-        g->random = true;
+        g->random = g->again = true;
     } else if (str_is(name, "--fake")) {
         ok = read_kind(g, value);
-        g->fake = true;
+        g->fake = g->again = true;
     } else if (str_is(name, "--seed")) {
         ok = value && num_parse_i64(str_of(value), &g->seed) && g->seed >= 0;
     } else if (str_is(name, "--inputs") || str_is(name, "--bundle")) {
@@ -209,11 +212,19 @@ static int read_argument(struct argument_list *g, const char *text, enum argumen
     return option ? read_option(g, text) : value ? set_named(g, text, value) : set_next(g, text);
 }
 
+/* Whether the parameter has a value that is kept: all but those of an earlier --random or --fake,
+ * which are generated again if the option is. */
+static bool is_kept(const struct argument_list *g, size_t param)
+{
+    const struct entry *set = state_setting(g->next, typed_name(g->s, param));
+    return g->given[param] || (set && !(g->again && set->value && set->value->generated));
+}
+
 static int make_up(struct argument_list *g)
 {
     for (size_t p = 0; p < g->count && (g->random || g->fake); p++) {
         hlo_literal *l;
-        if (g->given[p] || state_setting(g->next, typed_name(g->s, p)))
+        if (is_kept(g, p))
             continue;
         if (g->fake)
             l = hlo_fake_param(g->s->built.module, p, g->kind, (uint64_t)g->seed, g->m);
@@ -221,7 +232,7 @@ static int make_up(struct argument_list *g)
             l = hlo_random_param(g->s->built.module, p, (uint64_t)g->seed, g->m);
         if (!l)
             return HLO_FAILED;
-        set_argument(g, p, l);
+        set_argument(g, p, l, true);
     }
     return HLO_OK;
 }

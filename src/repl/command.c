@@ -350,6 +350,8 @@ static int cmd_why(struct session *s, struct str args)
 {
     struct str what = next_word(&args);
     int64_t levels;
+    if (what.len == 0)
+        what = debug_stopped_after(s);
     int status = what.len ? read_number(s, args, "why", 1, 1000, 1, &levels) : bad(s, "why");
     return status == HLO_OK ? why_print(s, what, levels) : status;
 }

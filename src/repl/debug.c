@@ -178,6 +178,12 @@ int debug_where(struct session *s)
     return HLO_OK;
 }
 
+struct str debug_stopped_after(const struct session *s)
+{
+    const struct running *r = s->running;
+    return r && r->at && r->done ? str_of(hlo_list_inst(r->listing, r->at->inst).name) : STR("");
+}
+
 static void watch_on(struct running *r)
 {
     const struct debugger *d = &r->s->debugger;

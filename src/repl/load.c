@@ -170,6 +170,17 @@ static bool take_text(struct session *s, const hlo_file *f, size_t part, const c
     return ok;
 }
 
+static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
+
+static void note_loaded(struct session *s, const hlo_module *module)
+{
+    const size_t insts = hlo_list_count(s->built.listing),
+                 computations = hlo_list_computations(s->built.listing),
+                 parameters = hlo_param_count(module);
+    report_note(s, "%zu instruction%s in %zu computation%s, %zu parameter%s", insts, plural(insts),
+                computations, plural(computations), parameters, plural(parameters));
+}
+
 static int load_part(struct session *s, const hlo_file *f, size_t part, const char *name)
 {
     hlo_messages *m = hlo_messages_new();
@@ -181,9 +192,7 @@ static int load_part(struct session *s, const hlo_file *f, size_t part, const ch
         ok = ok && load_inputs(s, module, m);
     }
     if (ok)
-        report_note(s, "%zu instructions in %zu computations, %zu parameters",
-                    hlo_list_count(s->built.listing), hlo_list_computations(s->built.listing),
-                    hlo_param_count(module));
+        note_loaded(s, module);
     report_messages(s, m);
     hlo_module_free(module);
     return ok ? HLO_OK : HLO_REJECTED;
@@ -289,6 +298,13 @@ static hlo_module *module_to_save(struct session *s, hlo_messages *m)
     return module;
 }
 
+static void note_saved(struct session *s, const char *path, const hlo_module *module)
+{
+    const size_t parameters = hlo_param_count(module), insts = session_state(s)->insts.count;
+    report_note(s, "saved to %s: %zu parameter%s, %zu instruction%s", path, parameters,
+                plural(parameters), insts, plural(insts));
+}
+
 int save_file(struct session *s, const char *path)
 {
     if (!s->built.module || !state_root(session_state(s)))
@@ -308,8 +324,7 @@ int save_file(struct session *s, const char *path)
     }
     report_messages(s, m);
     if (ok && strcmp(path, "-") != 0)
-        report_note(s, "saved to %s: %zu parameters, %zu instructions", path,
-                    hlo_param_count(module), session_state(s)->insts.count);
+        note_saved(s, path, module);
     hlo_module_free(module);
     return ok ? HLO_OK : HLO_USAGE;
 }

@@ -38,6 +38,7 @@ struct shared_value { /* a reference-counted value */
     hlo_literal *own; /* to be freed; NULL: part of another value */
     struct shared_value *within;
     uint64_t bytes;
+    bool generated; /* an argument made by --random or --fake */
 };
 /* Takes ownership; returns NULL for NULL (out of memory for a copy). */
 struct shared_value *shared_value_new(hlo_literal *l);
@@ -397,6 +398,8 @@ struct running {
 };
 void debug_attach(struct running *r, struct hlo_trace_callbacks *out);
 int debug_where(struct session *s);
+/* The name of the instruction after which the run is stopped; empty: none. */
+struct str debug_stopped_after(const struct session *s);
 struct shared_value *debug_value(struct session *s, struct str name); /* NULL: none yet */
 int debug_missing(struct session *s, struct str name); /* reports why there is no value */
 void running_free(struct running *r);

@@ -23,6 +23,7 @@ $HLO prof a.hlo p=@ones.npy --runs=1 2>/dev/null && exit 1
 $HLO prof a.hlo --runs=2 --json --top=1 | grep -q '^{"schema":1,"runs":2,.*"op":"dot","name":"d","computation":"e","what":"dot.*"calls":2,.*"operations":1048576,"bytes":98304}' || exit 1
 $HLO prof a.hlo --runs=1 --csv | grep -q '^"e",[0-9],"d","dot","dot.*",1,[0-9.e-]*,[0-9.e-]*,524288,49152$' || exit 1
 test $($HLO prof a.hlo --runs=1 --top=1 | grep -c ' more$') = 2 || exit 1
+test $(COLUMNS=40 $HLO prof a.hlo --runs=1 --top=1 | grep -c ' more$') = 2 || exit 1
 # A narrow table lacks the counts of calls, then the medians; the last column is cut.
 COLUMNS=60 $HLO prof a.hlo --runs=1 >out.txt || exit 1
 want '^ time share GFLOP/s GB/s step$'

@@ -1,4 +1,4 @@
-# Parameters: in order, by name, from files, generated; a missing one is reported by name
+# Parameters: in order, by name, from files, generated, also again; a missing one is reported by name
 # status: 2
 # stderr: <stdin>:3: error: unknown parameter 'c'
 # stderr: <stdin>:4: error: too many arguments: '3'; the module has 2 parameters
@@ -15,6 +15,8 @@
 # stdout: r = f32[2] {7, 8}
 # stdout: r = f32[2] {7, 8}
 # stdout: r = f32[2] {4, 4}
+# stdout: r = f32[2] {4, 5}
+# stdout: r = f32[2] {4, 5}
 cat >m.hlo <<'EOF'
 ENTRY e {
   a = f32[] parameter(0)
@@ -49,4 +51,7 @@ $HLO repl m.hlo <<'EOF'
 .run a@0=3 b=[1, 1]
 .run a@1=3
 EOF
+printf '.run 1 --random=3\n.print b\n' | $HLO repl m.hlo | sed 1d >three
+printf '.run 1 --random=2\n.run --random=3\n.run 1\n.print b\n' | $HLO repl m.hlo | tail -1 | cmp - three
+printf '.run 1 {3, 4}\n.run --random\n' | $HLO repl m.hlo
 printf '.run --bits\n' | $HLO repl m.hlo

@@ -7,6 +7,8 @@
 # stdout: x = f32[2] {0, -2}
 # stdout: y@1[1] = -nan  sqrt f32[2]
 # stdout:   operand: z@0[1] = -2  subtract f32[2]
+# stdout: y@1[1] = -nan  sqrt f32[2]
+# stdout:   operand: z@0[1] = -2  subtract f32[2]
 # stdout:     lhs: y@0[1] = 2  sqrt f32[2]
 # stdout:       operand: s[1] = 4  parameter f32[2]
 # stdout:     rhs: s[1] = 4  parameter f32[2]
@@ -50,6 +52,7 @@ $HLO repl --norc m.hlo <<'EOF'
 .watch nan
 .run {1, 4}
 x
+.why
 .why y[1] 3
 .why x@0[1]
 .why s[0]

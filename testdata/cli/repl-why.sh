@@ -28,7 +28,7 @@
 # stderr: <stdin>:2: error: parameter 0, 'a', of shape f32[2]{0}, has no value; use .set a = VALUE
 # stderr: <element>: error: 'o[2]': index 2 is out of bounds: dimension 0 has 2 elements
 # stderr: <stdin>:7: error: unknown name 'oo'; did you mean 'o'?
-# stderr: <stdin>:8: error: usage: .why NAME[INDEX] [N]
+# stderr: <stdin>:8: error: usage: .why [NAME[INDEX]] [N]
 cat >m.hlo <<'END'
 body { p = (s32[], f32[2]) parameter(0) n = s32[] get-tuple-element(p), index=0 x = f32[2] get-tuple-element(p), index=1
   one = s32[] constant(1) m = s32[] add(n, one) y = f32[2] add(x, x) ROOT t = (s32[], f32[2]) tuple(m, y) }
