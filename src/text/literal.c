@@ -183,7 +183,10 @@ static bool close_brace(struct literal_reader *r)
     int d = --r->depth;
     const bool brief = d == 0 && r->seen[0] == 0 && r->total == 0 && !r->p->strict;
     if (r->seen[d] != r->shape->dims[d] && !brief)
-        return count_error(r, d, r->seen[d]);
+        return r->p->bare_literals && r->ignored && r->seen[d] == 0 && d + 1 < r->rank
+                   ? DIAG_ERROR(r->p->ds, r->ignored_span, LITERAL_NESTING,
+                                STR_ARG(shape_text(r->p->arena, r->shape)), r->rank, d + 1)
+                   : count_error(r, d, r->seen[d]);
     r->seen[d] = 0;
     next(r->p);
     return true;

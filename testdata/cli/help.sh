@@ -13,4 +13,8 @@ sed -n '/^limits:/,/^$/p' help.txt | grep -q -- --max-steps || exit 1
 sed -n '/^usage:/,$p' help.txt | grep '.\{80\}' && exit 1
 $HLO test --help | grep -q -- '--filter=RE  *select tests' || exit 1
 $HLO trace --help | grep -q -- '--filter=RE  *only instructions' || exit 1
+$HLO test --help | grep -q -- '--json  *print one JSON object per test' || exit 1
+$HLO test --help | grep -q -- '--random\[=SEED\]  *with --new, ' || exit 1
+$HLO diff --help | grep -q -- '--verbose  *with --text, ' || exit 1
+$HLO diff --help | grep -q -- '--bundle=FILE  *read arguments from' || exit 1
 $HLO help fmt | grep -q -- --in-place

@@ -7,6 +7,8 @@
 # stderr: argument 'x':1:4: error: dimension 1 of f32[2,2] has 2 elements, got 1
 # stderr: argument 'x':1:14: error: dimension 0 of f32[2,2] has 2 elements, got 3
 # stderr: argument 'x':1:10: error: f32[2,2] has 4 elements, got 1
+# stderr: argument 'x':1:2: error: values of f32[2,2] are nested 2 levels deep, got 1
+# stderr: argument 'x':1:11: error: values of f32[2,2] are nested 2 levels deep, got 1
 # stderr: argument 'x':1:3: error: expected a value, ',' or ']', got '}'
 # status: 2
 cat >a.hlo <<'E'
@@ -37,4 +39,6 @@ $HLO run a.hlo 'x=[[1,2,3],[4]]' @lists.json
 $HLO run a.hlo 'x=[[1],[2]]' @lists.json
 $HLO run a.hlo 'x=[[1,2],[3,4],[5,6]]' @lists.json
 $HLO run a.hlo x=5 @lists.json
+$HLO run a.hlo 'x=[1,2,3,4]' @lists.json
+$HLO run a.hlo 'x={1,2,3,4}' @lists.json
 $HLO run a.hlo 'x=[1}' @lists.json
