@@ -47,6 +47,10 @@ static bool tolerance_word(struct str word, struct hlo_tolerance *t)
         t->bits = true;
         return true;
     }
+    if (str_is(word, "usual")) {
+        t->usual = true;
+        return true;
+    }
     if (str_starts(word, STR("ulp=")))
         return num_parse_i64(value, &t->ulp) && t->ulp > 0;
     if (str_starts(word, STR("rel=")))
