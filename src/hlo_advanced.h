@@ -748,9 +748,9 @@ uint64_t hlo_recorded_events(const hlo_recorded *r);
 const hlo_literal *hlo_recorded_value(hlo_recorded *r, const struct hlo_element *e);
 /* Parses an element: NAME or COMPUTATION/NAME; then @ITERATION of the enclosing loop, @OUTER.INNER
  * of nested ones, by default the last execution; then [K] for tuple element K; then [I,J], where
- * negative numbers count from the end. Without an index it is the first NaN or infinity, or the
- * only element of a scalar. False with messages, also if there is no such element. The pointers in
- * `e` are valid as long as the recorded run. */
+ * negative numbers count from the end. Without an index it is the first NaN, else the first
+ * infinity, or the only element of a scalar. False with messages, also if there is no such element.
+ * The pointers in `e` are valid as long as the recorded run. */
 bool hlo_recorded_find(hlo_recorded *r, const char *text, struct hlo_element *e, hlo_messages *m);
 /* The tree of an element, with values of the run; `v` NULL: defaults. */
 hlo_text hlo_recorded_why(hlo_recorded *r, const struct hlo_element *e,

@@ -454,7 +454,21 @@ static bool enter(struct finding *f, struct str inside, struct hlo_element *e)
     return true;
 }
 
-/* Finds the first element that is not finite. */
+/* The first NaN or, without any, the first infinity; N: none. */
+static int64_t first_odd(const struct literal *l, int64_t n)
+{
+    int64_t found = n;
+    for (int64_t k = 0; k < n; k++) {
+        const double v = look_number(l->shape->dtype, (const char *)l->data +
+                                                          (size_t)k * dtype_bytes(l->shape->dtype));
+        if (isnan(v))
+            return k;
+        if (isinf(v) && found == n)
+            found = k;
+    }
+    return found;
+}
+
 static bool find_odd(struct finding *f, struct hlo_element *e)
 {
     const struct literal *l = leaf_of(f->r, e);
@@ -462,13 +476,12 @@ static bool find_odd(struct finding *f, struct hlo_element *e)
     if (!l || !shape_elements(l->shape, &n))
         return fail(f, "missing index [I,J,...] into " STR_FMT,
                     STR_ARG(shape_text(&f->r->arena, f->shape)));
-    for (int64_t k = 0; k < n; k++)
-        if (!isfinite(look_number(l->shape->dtype, (const char *)l->data +
-                                                       (size_t)k * dtype_bytes(l->shape->dtype)))) {
-            for (int d = l->shape->rank - 1; d >= 0; k /= l->shape->dims[d--])
-                e->index[d] = k % l->shape->dims[d];
-            return true;
-        }
+    int64_t k = first_odd(l, n);
+    if (k < n) {
+        for (int d = l->shape->rank - 1; d >= 0; k /= l->shape->dims[d--])
+            e->index[d] = k % l->shape->dims[d];
+        return true;
+    }
     return fail(f, "no NaN or infinity found; missing index [I,J,...] into " STR_FMT,
                 STR_ARG(shape_text(&f->r->arena, f->shape)));
 }

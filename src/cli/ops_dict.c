@@ -58,7 +58,8 @@ static const char text_words[] =
     "execution_thread=\"main\"\n";
 
 static const char test_words[] =
-    "eval\nverify\nparse\nprint\nstrict\nshort\nwhy: \nexact\nulp=\nrel=\nabs=\nbits\nusual\naccepted\n"
+    "eval\nverify\nparse\nprint\nstrict\nshort\nwhy: "
+    "\nexact\nulp=\nrel=\nabs=\nbits\nusual\naccepted\n"
     "accepted by the parser\nrejected by the parser\nrejected by the verifier\nvalue\nedge\n"
     "rejection\n@0\n@1\nin x\n//   \n";
 static const char repl_words[] =

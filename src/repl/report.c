@@ -2,6 +2,7 @@
  * repl/report: diagnostics on standard error, results on the output of the session, and filling of
  * lines.
  */
+#include "repl/expression.h"
 #include "repl/session.h"
 
 #include <errno.h>
@@ -118,6 +119,10 @@ void report_note(struct session *s, const char *format, ...)
 int report_unknown(struct session *s, struct str name)
 {
     const char *command = command_meant(name);
+    if (expression_op_number(name) < hlo_op_count())
+        return report_error(s, HLO_REJECTED,
+                            "'" STR_FMT "' is an operation; .doc " STR_FMT " describes it",
+                            STR_ARG(name), STR_ARG(name));
     const hlo_listing *l = session_listing(s);
     struct nearest n = nearest_to(name);
     for (size_t i = 0; l && i < hlo_list_count(l); i++) {

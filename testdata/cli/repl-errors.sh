@@ -12,7 +12,8 @@
 # stderr: <stdin>:13: error: usage: .set [NAME [= VALUE]]
 # stderr: <stdin>:14: error: usage: .mode hlo|table|json|npy|summary
 # stderr: <stdin>:15: error: unknown name '.lod'
-# stderr: <stdin>:16: error: unterminated bracket, string or comment at end of input
+# stderr: <stdin>:16: error: 'gather' is an operation; .doc gather describes it
+# stderr: <stdin>:17: error: unterminated bracket, string or comment at end of input
 # stdout: p: f32[2]{0}
 $HLO repl <<'EOF'
 .bail off
@@ -30,5 +31,6 @@ p = f32[2] parameter(0)
 .set p 5
 .mode loud
 .type .lod
+gather
 x = add(
 EOF

@@ -76,6 +76,10 @@
 # stdout:       lhs: x[1,2] = 0  parameter f32[2,6]
 # stdout:       rhs: w[2] = 3  parameter f32[6]
 # stdout:     and 2 more
+# stdout: r[2] = -nan  negate f32[3]
+# stdout:   operand: x[2] = nan  parameter f32[3]
+# stdout: r[1] = -inf  negate f32[3]
+# stdout:   operand: x[1] = inf  parameter f32[3]
 # stderr: -
 cat >m.hlo <<'END'
 HloModule m
@@ -101,3 +105,6 @@ $HLO why m.hlo 'part[0]' "$@" --levels=2
 $HLO why m.hlo 'd[1]' "$@" --full
 $HLO why m.hlo 'd[1]' "$@" --json
 $HLO why m.hlo 'd' '{{1, 1, 1, 1, 1, 1}, {0, nan, 0, 0, 0, -inf}}' '{1, 7, 3, 2, 0, 1}' 0
+printf 'ENTRY e { x = f32[3] parameter(0) ROOT r = f32[3] negate(x) }' >n.hlo
+$HLO why n.hlo r '{1, inf, nan}'
+$HLO why n.hlo r '{1, inf, 2}'
