@@ -809,8 +809,8 @@ struct hlo_divergence {
      * The members down to `difference` describe it. */
     bool found;
     size_t participant, a, b; /* a, b: instructions */
-    size_t origin;            /* b; or an instruction without a partner from whose value b is
-                                 computed, which may have changed instead */
+    size_t origin;            /* b; or an instruction from whose value b is computed, which may have
+                                 changed instead: `changed` or one without a partner */
     /* The computations that a and b apply to elements, such as reducers, are equal except for this
      * pair of instructions. */
     bool applied;
@@ -822,6 +822,10 @@ struct hlo_divergence {
      * partner: results agree if it has this value. */
     hlo_literal *constant_value;
     size_t constant;
+    /* Unless its data is NULL, the results agree if instruction `changed` of B, which is `origin`
+     * if one is `found`, is this: another opcode or direction, or its operands in another order. */
+    hlo_text alternative;
+    size_t changed;
     bool results_agree; /* otherwise `results` is the difference for the first participant whose
                            results differ */
     struct hlo_difference results;

@@ -32,8 +32,9 @@ struct search {
     struct values *values; /* by participant and instruction of a */
     uint64_t bytes;        /* of values */
     size_t participants;
-    struct suspect trial; /* the pair whose value is replaced, or compared */
-    hlo_literal *guess;   /* unless NULL, replaces the value of b in place of that of a */
+    struct suspect trial;     /* the pair whose value is replaced, or compared */
+    hlo_literal *guess;       /* unless NULL, replaces the value of b in place of that of a */
+    hlo_program *alternative; /* unless NULL, computes it from the operands */
     uint64_t trial_events;
     uint64_t *executions; /* of an instruction in the current run, by participant */
     hlo_pairing *pairing; /* as given */
@@ -192,15 +193,37 @@ static const hlo_literal *next_value(struct search *s, const struct hlo_event *e
     return k < v->count ? v->at[k] : NULL;
 }
 
+/* Wrong values may make a loop endless. */
+static uint64_t most_events(const struct search *s)
+{
+    return 2 * (s->matching.a.events + s->matching.b.events);
+}
+
+/* Replaces the value of an instruction of b by that of the alternative. */
+static bool set_alternative(struct search *s, const struct hlo_event *e)
+{
+    enum { MOST = 3 };
+    const hlo_literal *operands[MOST] = {NULL};
+    const size_t count = (size_t)hlo_listing_inst(s->matching.b.l, e->inst)->operand_count;
+    for (size_t k = 0; k < count && k < MOST; k++)
+        if (!(operands[k] = hlo_event_operand(e, k)))
+            return false;
+    hlo_literal *value = hlo_run(s->alternative, operands, count, s->m);
+    const bool ok = value && hlo_event_set(e, value, s->m);
+    hlo_literal_free(value);
+    return ok;
+}
+
 /* Replaces the value of an instruction of b by that of a. */
 static bool replace(void *context, const struct hlo_event *e)
 {
     struct search *s = context;
+    if (s->alternative && e->inst == s->trial.b)
+        return set_alternative(s, e) && s->trial_events++ <= most_events(s);
     const hlo_literal *value = e->inst == s->trial.b ? next_value(s, e) : NULL;
     if (value && !set(e, value, s->m))
         return false;
-    /* wrong values may make a loop endless */
-    return s->trial_events++ <= 2 * (s->matching.a.events + s->matching.b.events);
+    return s->trial_events++ <= most_events(s);
 }
 
 static bool replace_and_take(void *context, const struct hlo_event *e)
@@ -276,6 +299,7 @@ static const struct suspect *find_first(struct search *s, const struct suspect *
 struct guesses {
     double *at;
     size_t count, capacity;
+    size_t single; /* the first ones are made of single constants */
 };
 
 static void add_guess(struct search *s, struct guesses *g, double v)
@@ -286,11 +310,24 @@ static void add_guess(struct search *s, struct guesses *g, double v)
     VEC_PUSH(&s->arena, g->at, g->count, g->capacity) = v;
 }
 
+/* What passes make of two constants. */
+static void guess_pairs(struct search *s, struct guesses *g, const double *values, size_t count)
+{
+    enum { MOST = 24 };
+    for (size_t i = 0; i < count && count <= MOST; i++)
+        for (size_t j = 0; j < count; j++) {
+            const double x = values[i], y = values[j], forms[] = {x * y, x + y, x - y, x / y};
+            for (size_t k = 0; k < COUNT_OF(forms); k++)
+                if (isfinite(forms[k]))
+                    add_guess(s, g, forms[k]);
+        }
+}
+
 /* What passes make of constants: neutral elements, and constants of a as they are, negated, as
- * factors in place of divisors, and as the masks of powers of two. */
+ * factors in place of divisors, and as the masks of powers of two; and pairs of them. */
 static struct guesses make_guesses(struct search *s)
 {
-    struct guesses g = {0};
+    struct guesses g = {0}, values = {0};
     for (int v = 0; v <= 1; v++)
         add_guess(s, &g, v);
     add_guess(s, &g, -1);
@@ -302,7 +339,11 @@ static struct guesses make_guesses(struct search *s)
         const double forms[] = {v, -v, 1 / v, v - 1, -v - 1};
         for (size_t k = 0; k < COUNT_OF(forms) && isfinite(v); k++)
             add_guess(s, &g, forms[k]);
+        if (isfinite(v))
+            add_guess(s, &values, v);
     }
+    g.single = g.count;
+    guess_pairs(s, &g, values.at, values.count);
     return g;
 }
 
@@ -319,14 +360,35 @@ static hlo_literal *guess_literal(const struct shape *shape, double v)
     return l;
 }
 
+/* Whether the value of a constant of b is one that passes may make. */
+static bool is_guessed(const struct search *s, const struct guesses *g, size_t b)
+{
+    const struct inst *inst = hlo_listing_inst(s->matching.b.l, b);
+    const double v = look_number(inst->shape->dtype, inst->literal->data);
+    for (size_t k = 0; k < g->count; k++) {
+        hlo_literal *l = guess_literal(inst->shape, g->at[k]);
+        const bool same = l && look_number(inst->shape->dtype, l->l->data) == v;
+        hlo_literal_free(l);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
 /* Tries other values of the constants that the value of a suspect was computed from, or of all of
- * b. Returns whether there is one for which the results agree. */
-static bool find_constant(struct search *s, const struct suspect *u, size_t trials,
+ * b: those whose value passes may have made, or the others. Returns whether there is one for which
+ * the results agree. */
+static bool find_constant(struct search *s, const struct suspect *u, bool guessed, size_t trials,
                           hlo_literal *const *expected, hlo_literal **results)
 {
-    size_t *constants, count = match_constants(&s->matching, u, &constants);
+    size_t *constants, count = 0;
+    const size_t all = match_constants(&s->matching, u, &constants);
     const struct guesses g = make_guesses(s);
-    for (size_t k = 0; k < count * g.count && k < trials; k++) {
+    for (size_t k = 0; k < all; k++)
+        if (is_guessed(s, &g, constants[k]) == guessed)
+            constants[count++] = constants[k];
+    const size_t values = guessed ? g.single : g.count;
+    for (size_t k = 0; k < count * values && k < trials; k++) {
         const struct suspect at = {.b = constants[k % count]};
         const struct inst *inst = hlo_listing_inst(s->matching.b.l, at.b);
         s->guess = guess_literal(inst->shape, g.at[k / count]);
@@ -340,6 +402,49 @@ static bool find_constant(struct search *s, const struct suspect *u, size_t tria
     }
     s->guess = NULL;
     return false;
+}
+
+/* ---- alternatives ---- */
+
+/* Whether the results agree if instruction `b` is computed by the module. */
+static bool alternative_repairs(struct search *s, size_t b, const hlo_module *module,
+                                hlo_literal *const *expected, hlo_literal **results)
+{
+    const struct suspect at = {.b = b};
+    hlo_messages *ignored = hlo_messages_new();
+    s->alternative = hlo_plan(module, &HLO_WITH(hlo_run_options, .threads = 1), ignored);
+    const bool ok = s->alternative && repairs(s, &at, expected, results);
+    if (ok)
+        match_repaired(s, results);
+    hlo_program_free(s->alternative);
+    s->alternative = NULL;
+    hlo_messages_free(ignored);
+    return ok;
+}
+
+/* Tries alternatives of the instructions that the value of a suspect was computed from. Returns
+ * whether there is one for which the results agree. */
+static bool find_alternative(struct search *s, const struct suspect *u, size_t trials,
+                             hlo_literal *const *expected, hlo_literal **results)
+{
+    size_t *candidates;
+    const size_t count = s->participants == 1 ? match_candidates(&s->matching, u, &candidates) : 0;
+    bool found = false;
+    for (size_t k = 0; k < count * MATCH_ALTERNATIVES && trials > 0 && !found; k++) {
+        const size_t b = candidates[k / MATCH_ALTERNATIVES];
+        struct buf change = {0};
+        hlo_module *module = match_alternative(&s->arena, hlo_listing_inst(s->matching.b.l, b),
+                                               k % MATCH_ALTERNATIVES, &change);
+        found = module && alternative_repairs(s, b, module, expected, results);
+        trials -= module != NULL;
+        if (found) {
+            s->out->changed = b;
+            s->out->alternative = hlo_text_of(&change);
+        } else
+            buf_free(&change);
+        hlo_module_free(module);
+    }
+    return found;
 }
 
 /* ---- the first difference ---- */
@@ -399,8 +504,8 @@ static bool describe(struct search *s, const struct suspect *first, hlo_literal 
     s->trial = *first;
     s->out->a = first->a;
     s->out->b = first->b;
-    s->out->origin = match_origin(&s->matching, first);
-    if (s->out->origin == first->b)
+    s->out->origin = s->out->alternative.data ? s->out->changed : match_origin(&s->matching, first);
+    if (s->out->origin == first->b && !s->out->alternative.data)
         find_applied(s, first);
     hlo_pair_add(s->matching.pairing, first->a, first->b, HLO_PAIRED_OTHERWISE);
     const bool ok = run(s, s->c.b, compare, results, s->m);
@@ -472,7 +577,9 @@ static bool search(struct search *s, hlo_literal **a, hlo_literal **b)
     if (count > 0 && !keep_values(s, suspects, count, b))
         return false;
     const struct suspect *first = find_first(s, suspects, count, a, b);
-    const bool constant = find_constant(s, first, most, a, b);
+    bool constant = find_constant(s, first, false, most, a, b);
+    const bool alternative = !constant && find_alternative(s, first, most, a, b);
+    constant = constant || (!alternative && find_constant(s, first, true, most, a, b));
     count_compared(s);
     return !first || constant || describe(s, first, b);
 }
@@ -517,6 +624,7 @@ bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence 
 
 void hlo_divergence_free(struct hlo_divergence *d)
 {
+    hlo_text_free(&d->alternative);
     hlo_literal **const all[] = {&d->value_a, &d->value_b, &d->result_a, &d->result_b,
                                  &d->constant_value};
     for (size_t k = 0; k < COUNT_OF(all); k++) {

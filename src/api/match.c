@@ -197,18 +197,19 @@ static bool same_op(const struct hlo_listed *x, const struct hlo_listed *y)
     return strcmp(x->op, y->op) == 0 && x->operand_count == y->operand_count;
 }
 
-/* Whether the operands have equal values there, in any order of two. */
+/* Whether the operands have equal values there, in any order of the last two. */
 static bool same_operands(const struct matching *m, const struct hlo_listed *x,
                           const struct hlo_listed *y, struct difference_at at)
 {
     if (x->operand_count != y->operand_count)
         return false;
+    const size_t count = x->operand_count, last = count - 1;
     size_t equal = 0;
-    while (equal < x->operand_count && agree_at(m, x->operands[equal], y->operands[equal], at))
+    while (equal < count && agree_at(m, x->operands[equal], y->operands[equal], at))
         equal++;
-    return equal == x->operand_count ||
-           (x->operand_count == 2 && agree_at(m, x->operands[0], y->operands[1], at) &&
-            agree_at(m, x->operands[1], y->operands[0], at));
+    return equal == count || (count >= 2 && equal + 2 == count &&
+                              agree_at(m, x->operands[last - 1], y->operands[last], at) &&
+                              agree_at(m, x->operands[last], y->operands[last - 1], at));
 }
 
 /* One of the two directions in which partners are searched. */
@@ -519,6 +520,71 @@ size_t match_origin(const struct matching *m, const struct suspect *u)
         return u->b;
     find_origin(&o, u->b);
     return o.best;
+}
+
+/* ---- candidates ---- */
+
+struct candidate {
+    size_t inst;
+    bool inner; /* an operand has no partner */
+    uint64_t order;
+};
+
+static int compare_candidates(const void *x, const void *y)
+{
+    const struct candidate *a = x, *b = y;
+    if (a->inner != b->inner)
+        return a->inner ? 1 : -1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static bool has_operand_without_partner(const struct matching *m, size_t b)
+{
+    const struct hlo_listed y = hlo_list_inst(m->b.l, b);
+    for (size_t k = 0; k < y.operand_count; k++) {
+        const size_t j = hlo_pair_source(m->b.l, y.operands[k]);
+        if (track_counts(&m->b, j) && !is_paired(m, j))
+            return true;
+    }
+    return false;
+}
+
+/* Marks what the value of an instruction was computed from, up to instructions with partners. */
+static void find_unpaired(const struct matching *m, bool *seen, size_t b)
+{
+    const struct hlo_listed y = hlo_list_inst(m->b.l, b);
+    if (seen[b])
+        return;
+    seen[b] = true;
+    for (size_t k = 0; k < y.callee_count && runs(&m->b, b); k++)
+        find_unpaired(m, seen, hlo_list_computation(m->b.l, y.callees[k]).root);
+    for (size_t k = 0; k < y.operand_count; k++) {
+        const size_t j = hlo_pair_source(m->b.l, y.operands[k]);
+        const struct inst *from = inst_of(&m->b, j);
+        if (moves(from) || op_is(from->opcode, OP_NAMES | OP_RUNS) || !has_likely_partner(m, j))
+            find_unpaired(m, seen, j);
+    }
+}
+
+size_t match_candidates(const struct matching *m, const struct suspect *u, size_t **candidates)
+{
+    bool *seen = ARENA_ARRAY(m->arena, bool, m->b.insts);
+    struct candidate *all = ARENA_ARRAY(m->arena, struct candidate, m->b.insts);
+    size_t count = 0;
+    if (u && is_certain(m, u))
+        return 0;
+    const size_t entry = hlo_list_computations(m->b.l) - 1;
+    find_unpaired(m, seen, u ? u->b : hlo_list_computation(m->b.l, entry).root);
+    for (size_t b = 0; b < m->b.insts; b++)
+        if (seen[b] && track_counts(&m->b, b) && match_has_alternatives(inst_of(&m->b, b)))
+            all[count++] = (struct candidate){b, has_operand_without_partner(m, b),
+                                              track_of(&m->b, 0, b)->first};
+    if (count > 0)
+        qsort(all, count, sizeof *all, compare_candidates);
+    *candidates = ARENA_ARRAY(m->arena, size_t, count + 1);
+    for (size_t k = 0; k < count; k++)
+        (*candidates)[k] = all[k].inst;
+    return count;
 }
 
 /* ---- constants ---- */

@@ -67,6 +67,10 @@ struct suspect *match_suspects(const struct matching *m, size_t *count);
 /* The first instruction of b that the value of a suspect was computed from without having a
  * partner, or a partner with nothing but the value in common; otherwise the instruction itself. */
 size_t match_origin(const struct matching *m, const struct suspect *u);
+/* The instructions of b with alternatives that may have been changed: those without a certain
+ * partner that the value of a suspect was computed from, or all (NULL); first those whose operands
+ * have partners, in the order of execution. Returns their number. */
+size_t match_candidates(const struct matching *m, const struct suspect *u, size_t **candidates);
 bool match_is_scalar_constant(const struct inst *i);
 /* The scalar constants of b without a certain partner that the value of a suspect was computed
  * from, or of all instructions (NULL). Returns their number. */
@@ -78,5 +82,13 @@ struct match_applied {
     size_t a, b;
 };
 bool match_find_applied(const struct matching *m, size_t a, size_t b, struct match_applied *out);
+
+/* ---- alternative.c: what an instruction may have been before it was changed ---- */
+
+enum { MATCH_ALTERNATIVES = OP_COUNT + 1 };
+bool match_has_alternatives(const struct inst *i);
+/* Alternative number `k` below MATCH_ALTERNATIVES, a module whose parameters are the operands, and
+ * its text; NULL: there is none of this number. Free with hlo_module_free. */
+hlo_module *match_alternative(struct arena *a, const struct inst *i, size_t k, struct buf *change);
 
 #endif

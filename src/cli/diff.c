@@ -237,22 +237,35 @@ static void put_applied(const struct diffing *d, struct buf *out, const struct h
     put_instruction(out, &d->b, v->applied_b);
 }
 
+/* Prints what an instruction may have been before it was changed. */
+static void put_changed_inst(const struct diffing *d, struct buf *out,
+                             const struct hlo_divergence *v)
+{
+    buf_printf(out, "first difference: %%%s; results agree if it is %s\n  ",
+               hlo_list_inst(d->b.listing, v->changed).name, v->alternative.data);
+    put_instruction(out, &d->b, v->changed);
+}
+
 static void put_first(const struct diffing *d, struct buf *out, const struct hlo_divergence *v)
 {
-    struct hlo_listed inst = hlo_list_inst(d->b.listing, v->origin);
+    const bool explained = v->applied || v->alternative.data;
+    const size_t at = v->alternative.data ? v->b : v->origin;
+    struct hlo_listed inst = hlo_list_inst(d->b.listing, at);
     const char *const names[2] = {d->b.title, d->a.title};
-    if (v->applied)
+    if (v->alternative.data)
+        put_changed_inst(d, out, v);
+    else if (v->applied)
         put_applied(d, out, v);
-    buf_printf(out, "first difference%s: %%%s%s", v->applied ? " of values" : "", inst.name,
-               v->origin == v->b ? how_paired(hlo_pair_of_b(d->pairing, v->b).how)
-                                 : ", without counterpart");
+    buf_printf(out, "first difference%s: %%%s%s", explained ? " of values" : "", inst.name,
+               at == v->b ? how_paired(hlo_pair_of_b(d->pairing, v->b).how)
+                          : ", without counterpart");
     if (v->participant > 0)
         buf_printf(out, ", participant %zu", v->participant);
     if (v->occurrence > 0)
         buf_printf(out, ", executed %" PRIu64 " times before", v->occurrence);
     buf_printf(out, "\n  ");
-    if (v->origin != v->b) {
-        put_instruction(out, &d->b, v->origin);
+    if (at != v->b) {
+        put_instruction(out, &d->b, at);
         buf_puts(out, "first difference of values that can be compared:\n  ");
     }
     put_instruction(out, &d->a, v->a);
@@ -303,6 +316,8 @@ static void put_results_apart(const struct diffing *d, struct buf *out,
     hlo_text text = hlo_difference_print(&v->results, v->result_b, v->result_a, names);
     if (v->constant_value)
         put_constant(d, out, v);
+    else if (v->alternative.data)
+        put_changed_inst(d, out, v);
     else
         buf_puts(out, "no instruction present in both modules differs\n");
     buf_bytes(out, text.data, text.size);
@@ -384,6 +399,10 @@ static void put_json(struct diffing *d, struct buf *out, const struct hlo_diverg
         buf_json_key(out, "constant_value");
         buf_puts(out, value.data);
         hlo_text_free(&value);
+    }
+    if (v->alternative.data) {
+        json_name(out, "alternative_of", &d->b, v->changed);
+        buf_json_text(out, "alternative", str_of(v->alternative.data));
     }
     json_list(out, "changed", &d->a, &changed);
     json_list(out, "only_a", &d->a, &only_a);

@@ -2,15 +2,15 @@
 # stdout: results agree; 7 of 9 instructions compared, 0 not bit-identical
 # stdout: 0
 # stdout: results differ; 7 of 9 instructions compared
-# stdout: first difference: %s.2
-# stdout:   a.hlo:12: %d = f32[2,4]{1,0} subtract(%x, %m)
+# stdout: first difference: %s.2; results agree if it is subtract(%q, %u.2)
 # stdout:   b.hlo:9: %s.2 = f32[2,4]{1,0} add(%q, %u.2)
-# stdout: first difference: %v.2
-# stdout:   a.hlo:10: %mean = f32[2]{0} divide(%sum, %n)
+# stdout: first difference of values: %s.2
+# stdout: first difference: %v.2; results agree if it is multiply(%p, %c)
 # stdout:   b.hlo:7: %v.2 = f32[2]{0} add(%p, %c)
-# stdout: first difference: %w.2
-# stdout:   a.hlo:13: %s = f32[2,4]{1,0} multiply(%d, %d)
+# stdout: first difference of values: %v.2
+# stdout: first difference: %w.2; results agree if it is multiply(%s.2, %s.2)
 # stdout:   b.hlo:10: %w.2 = f32[2,4]{1,0} add(%s.2, %s.2)
+# stdout: first difference of values: %w.2
 # stdout: results differ; 7 of 9 instructions compared
 # stdout: first difference: %h, without counterpart; results agree if it is 0.25
 # stdout:   b.hlo:6: %h = f32[] constant(0.375)
