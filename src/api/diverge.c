@@ -504,9 +504,11 @@ static bool describe(struct search *s, const struct suspect *first, hlo_literal 
     s->trial = *first;
     s->out->a = first->a;
     s->out->b = first->b;
-    s->out->origin = s->out->alternative.data ? s->out->changed : match_origin(&s->matching, first);
-    if (s->out->origin == first->b && !s->out->alternative.data)
+    if (!s->out->alternative.data)
         find_applied(s, first);
+    s->out->origin = s->out->alternative.data ? s->out->changed
+                     : s->out->applied        ? first->b
+                                              : match_origin(&s->matching, first);
     hlo_pair_add(s->matching.pairing, first->a, first->b, HLO_PAIRED_OTHERWISE);
     const bool ok = run(s, s->c.b, compare, results, s->m);
     free_results(s, results);

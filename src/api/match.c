@@ -319,19 +319,23 @@ struct suspects {
     size_t count, capacity;
 };
 
-static bool is_suspect(const struct suspects *s, size_t a, size_t b)
+static struct suspect *suspect_of(const struct suspects *s, size_t a, size_t b)
 {
     for (size_t k = s->count; k-- > 0;)
         if (s->at[k].a == a && s->at[k].b == b)
-            return true;
-    return false;
+            return &s->at[k];
+    return NULL;
 }
 
+/* The best evidence counts. */
 static void add_suspect(struct suspects *s, size_t a, size_t b, struct difference_at at,
                         enum evidence evidence)
 {
-    if (is_suspect(s, a, b))
+    struct suspect *known = suspect_of(s, a, b);
+    if (known) {
+        known->evidence = evidence < known->evidence ? evidence : known->evidence;
         return;
+    }
     VEC_PUSH(s->m->arena, s->at, s->count, s->capacity) =
         (struct suspect){.a = a,
                          .b = b,
