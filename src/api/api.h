@@ -131,7 +131,7 @@ void hlo_pair_remove(hlo_pairing *p, size_t b); /* the pair of an instruction of
  * call or fusion that of the root. */
 size_t hlo_pair_source(const hlo_listing *l, size_t i);
 /* Whether the instructions have the same opcode and attributes, or are constants of equal value. */
-bool hlo_pair_same_op(const hlo_listing *a, size_t i, const hlo_listing *b, size_t j);
+bool pair_same_op(const hlo_listing *a, size_t i, const hlo_listing *b, size_t j);
 
 /* Conversion between instructions and their numbers in a listing. */
 size_t hlo_listing_number(const hlo_listing *l, const struct inst *i);

@@ -71,7 +71,7 @@ static struct visited compare_insts(struct lockstep *s, size_t i, size_t j)
     if (x.operand_count != y.operand_count ||
         !shape_compatible(hlo_listing_inst(s->a, i)->shape, inst->shape))
         return (struct visited){.relation = UNRELATED};
-    const bool same = hlo_pair_same_op(s->a, i, s->b, j);
+    const bool same = pair_same_op(s->a, i, s->b, j);
     struct visited operands = compare_operands(s, &x, &y, false);
     if (operands.relation == UNRELATED && is_commutative(inst))
         operands = compare_operands(s, &x, &y, true);
@@ -122,7 +122,7 @@ static bool pair_differs(const struct matching *m, size_t b)
         return false;
     const struct hlo_listed x = hlo_list_inst(m->a.l, (size_t)pair.other),
                             y = hlo_list_inst(m->b.l, b);
-    bool differs = !hlo_pair_same_op(m->a.l, (size_t)pair.other, m->b.l, b);
+    bool differs = !pair_same_op(m->a.l, (size_t)pair.other, m->b.l, b);
     for (size_t k = 0; k < x.operand_count && k < y.operand_count; k++)
         differs |= hlo_pair_of_b(m->pairing, y.operands[k]).other != (long)x.operands[k] &&
                    !is_commutative(hlo_listing_inst(m->b.l, b));

@@ -451,7 +451,7 @@ static bool same_attributes(const hlo_listing *a, size_t i, const hlo_listing *b
     return same;
 }
 
-bool hlo_pair_same_op(const hlo_listing *a, size_t i, const hlo_listing *b, size_t j)
+bool pair_same_op(const hlo_listing *a, size_t i, const hlo_listing *b, size_t j)
 {
     const struct inst *x = hlo_listing_inst(a, i), *y = hlo_listing_inst(b, j);
     return x->opcode == y->opcode &&

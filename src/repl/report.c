@@ -47,6 +47,15 @@ static void put_error_text(hlo_text text)
     hlo_text_free(&text);
 }
 
+/* Where the attributes of an operation are listed, if one that is required is missing. */
+static void put_help(const hlo_messages *m)
+{
+    const struct hlo_message first = hlo_messages_get(m, 0);
+    const char *name = first.text + 1, *quote = strchr(name, '\'');
+    if (strcmp(first.id, "missing-attribute") == 0 && quote)
+        fprintf(stderr, "help: .doc %.*s lists the attributes\n", (int)(quote - name), name);
+}
+
 void report_messages(struct session *s, hlo_messages *m)
 {
     const size_t count = hlo_messages_count(m);
@@ -59,6 +68,8 @@ void report_messages(struct session *s, hlo_messages *m)
     for (size_t i = 0; i < count && any; i++)
         if (!repeated[i])
             put_error_text(hlo_messages_draw_one(m, i, s->o->colors));
+    if (count > 0)
+        put_help(m);
     heap_free(repeated);
     hlo_messages_free(m);
 }

@@ -13,7 +13,9 @@
 # stderr: <stdin>:14: error: usage: .mode hlo|table|json|npy|summary
 # stderr: <stdin>:15: error: unknown name '.lod'
 # stderr: <stdin>:16: error: 'gather' is an operation; .doc gather describes it
-# stderr: <stdin>:17: error: unterminated bracket, string or comment at end of input
+# stderr: <stdin>:17:1: error: 'gather' is missing the required attribute 'offset_dims'
+# stderr: help: .doc gather lists the attributes
+# stderr: <stdin>:18: error: unterminated bracket, string or comment at end of input
 # stdout: p: f32[2]{0}
 $HLO repl <<'EOF'
 .bail off
@@ -32,5 +34,6 @@ p = f32[2] parameter(0)
 .mode loud
 .type .lod
 gather
+gather({1, 2}, {0, 1})
 x = add(
 EOF
