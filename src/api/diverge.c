@@ -34,6 +34,7 @@ struct search {
     size_t participants;
     struct suspect trial;     /* the pair whose value is replaced, or compared */
     hlo_literal *guess;       /* unless NULL, replaces the value of b in place of that of a */
+    hlo_messages *ignored;    /* of the alternative */
     hlo_program *alternative; /* unless NULL, computes it from the operands */
     uint64_t trial_events;
     uint64_t *executions; /* of an instruction in the current run, by participant */
@@ -208,8 +209,8 @@ static bool set_alternative(struct search *s, const struct hlo_event *e)
     for (size_t k = 0; k < count && k < MOST; k++)
         if (!(operands[k] = hlo_event_operand(e, k)))
             return false;
-    hlo_literal *value = hlo_run(s->alternative, operands, count, s->m);
-    const bool ok = value && hlo_event_set(e, value, s->m);
+    hlo_literal *value = hlo_run(s->alternative, operands, count, s->ignored);
+    const bool ok = value && hlo_event_set(e, value, s->ignored);
     hlo_literal_free(value);
     return ok;
 }
@@ -411,14 +412,14 @@ static bool alternative_repairs(struct search *s, size_t b, const hlo_module *mo
                                 hlo_literal *const *expected, hlo_literal **results)
 {
     const struct suspect at = {.b = b};
-    hlo_messages *ignored = hlo_messages_new();
-    s->alternative = hlo_plan(module, &HLO_WITH(hlo_run_options, .threads = 1), ignored);
+    s->ignored = hlo_messages_new();
+    s->alternative = hlo_plan(module, &HLO_WITH(hlo_run_options, .threads = 1), s->ignored);
     const bool ok = s->alternative && repairs(s, &at, expected, results);
     if (ok)
         match_repaired(s, results);
     hlo_program_free(s->alternative);
     s->alternative = NULL;
-    hlo_messages_free(ignored);
+    hlo_messages_free(s->ignored);
     return ok;
 }
 
