@@ -13,8 +13,9 @@
 
 #include <math.h>
 
-/* Trials: at least MIN_TRIALS, and as many as take WORK, the elements of all values. */
-enum { MIN_TRIALS = 16, MAX_TRIALS = 1000, EVENT_WORK = 1000 };
+/* Trials: at least MIN_TRIALS, and as many as take WORK, the elements of all values; MORE times as
+ * many of alternatives, of which an instruction has dozens. */
+enum { MIN_TRIALS = 16, MAX_TRIALS = 1000, MORE = 4, EVENT_WORK = 1000 };
 static const uint64_t WORK = UINT64_C(1) << 30;
 static const uint64_t BUDGET = UINT64_C(512) << 20; /* bytes of values kept for replacement */
 
@@ -575,13 +576,13 @@ static bool search(struct search *s, hlo_literal **a, hlo_literal **b)
     }
     size_t count = 0;
     const struct suspect *suspects = match_suspects(&s->matching, &count);
-    const size_t most = affordable(s);
+    const size_t most = affordable(s), more = most > MIN_TRIALS ? MORE * most : most;
     count = count < most ? count : most;
     if (count > 0 && !keep_values(s, suspects, count, b))
         return false;
     const struct suspect *first = find_first(s, suspects, count, a, b);
     bool constant = find_constant(s, first, false, most, a, b);
-    const bool alternative = !constant && find_alternative(s, first, most, a, b);
+    const bool alternative = !constant && find_alternative(s, first, more, a, b);
     constant = constant || (!alternative && find_constant(s, first, true, most, a, b));
     count_compared(s);
     return !first || constant || describe(s, first, b);
