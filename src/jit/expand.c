@@ -98,6 +98,18 @@ static int is_finite(struct expansion *e, int x)
     return emit2(e, LANE_LT, float_abs(e, x), number(e, (double)INFINITY));
 }
 
+/* A quotient by a power of two is the product with its reciprocal, if that is a normal number. */
+static int quotient(struct expansion *e, int x, int y)
+{
+    const int digits = is_wide(e) ? 52 : 23;
+    const uint64_t one = (uint64_t)1 << digits, most = is_wide(e) ? 2046 : 254,
+                   v = y < 0 ? e->b->constants[~y].bits & (2 * sign_bit(e) - 1) : 1,
+                   exponent = v >> digits & (most + 1);
+    if ((v & (one - 1)) != 0 || exponent == 0 || exponent >= most)
+        return emit2(e, LANE_DIV, x, y);
+    return emit2(e, LANE_MUL, x, bits(e, v + (most - 2 * exponent) * one));
+}
+
 /* ---- integers ---- */
 
 static int integer_abs(struct expansion *e, int x)
@@ -209,7 +221,7 @@ ROW(do_xor, 2, emit2(e, LANE_XOR, x[0], x[1]))
 ROW(float_absolute, 1, float_abs(e, x[0]))
 ROW(float_ceil, 1, emit1(e, LANE_CEIL, x[0]))
 ROW(float_clamp, 3, extreme(e, extreme(e, x[0], x[1], true), x[2], false))
-ROW(float_divide, 2, emit2(e, LANE_DIV, x[0], x[1]))
+ROW(float_divide, 2, quotient(e, x[0], x[1]))
 ROW(float_floor, 1, emit1(e, LANE_FLOOR, x[0]))
 ROW(float_imag, 1, number(e, 0))
 ROW(float_erf, 1, expand_erf(e, x[0]))

@@ -98,6 +98,7 @@ static int single_form(int inst)
     case X86_MULPD: return X86_MULSD;
     case X86_DIVPS: return X86_DIVSS;
     case X86_DIVPD: return X86_DIVSD;
+    case X86_PMULLD: return X86_PMULUDQ; /* has a third of its latency */
     default: return inst;
     }
 }
