@@ -613,14 +613,20 @@ int jit_convert(struct jit_builder *b, enum dtype t, int x)
                      : (from_float ? float_to_integer : integer_to_integer)(&to, &from, lanes);
     bool exact =
         from_float != to_float ? !to_float : to_float && dtype_bytes(from.type) < 4 && t == DT_F32;
-    return jit_value_new(b, t, exact ? lanes : rounded_to(b, t, lanes));
+    exact |= b->values[x].exact == t;
+    const int v = jit_value_new(b, t, exact ? lanes : rounded_to(b, t, lanes));
+    if (t == DT_F32 && from_float)
+        b->values[v].exact = from.type;
+    return v;
 }
 
 int jit_round(struct jit_builder *b, enum dtype t, int x)
 {
-    return b->values[x].type == DT_F32
-               ? jit_value_new(b, DT_F32, rounded_to(b, t, b->values[x].lanes))
-               : JIT_NONE;
+    if (b->values[x].type != DT_F32 || b->values[x].exact == t)
+        return b->values[x].type == DT_F32 ? x : JIT_NONE;
+    const int v = jit_value_new(b, DT_F32, rounded_to(b, t, b->values[x].lanes));
+    b->values[v].exact = t;
+    return v;
 }
 
 /* Lanes of a constant are those that a load of it would give. */

@@ -19,6 +19,8 @@ static bool is_wide_vector(const struct x86_selection *s, enum lane_type t)
 
 static struct x86_operand operand_of(const struct x86_selection *s, int lanes)
 {
+    if (lanes < 0 && s->constants && s->constants[~lanes] >= 0)
+        return x86_register(s->constants[~lanes]);
     if (lanes < 0)
         return x86_constant(~lanes);
     int r = s->a.registers[lanes];
