@@ -158,6 +158,34 @@ static inline __attribute__((always_inline)) vector16 shuffled(vector16 x, vecto
 #endif
 }
 
+static void reverse_short(char *out, const char *last, size_t width, int64_t n)
+{
+    for (int64_t j = 0; j < n; j++)
+        memcpy(out + j * (int64_t)width, last - j * (int64_t)width, width);
+}
+
+KERN_CLONES void reverse_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride,
+                              int64_t count, size_t width, int64_t n)
+{
+    union {
+        vector16 v;
+        uint8_t bytes[sizeof(vector16)];
+    } from;
+    const int64_t bytes = n * (int64_t)width, piece = (int64_t)sizeof(vector16);
+    for (size_t k = 0; k < sizeof from; k++)
+        from.bytes[k] = (uint8_t)(sizeof from - (k / width + 1) * width + k % width);
+    for (int64_t i = 0; i < count; i++, out += out_stride, x += x_stride) {
+        const char *end = x + (int64_t)width; /* of the element that comes first */
+        if (bytes < piece)
+            reverse_short(out, x, width, n);
+        for (int64_t j = 0; bytes >= piece && j < bytes; j += piece) {
+            const int64_t at = min_i64(j, bytes - piece);
+            *(vector16 *)(void *)(out + at) =
+                shuffled(*(const vector16 *)(const void *)(end - piece - at), from.v);
+        }
+    }
+}
+
 /* Repeats each of adjacent elements `n` times, a vector of elements at a time; returns the number
  * of elements that are done. */
 KERN_CLONES static int64_t repeat_by_shuffles(char *out, const char *x, int64_t count,
