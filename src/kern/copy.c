@@ -115,7 +115,7 @@ static void block_kern_w16(char *out, int64_t os, const char *x, int64_t xs)
 #define STRIDED_RUN(W)                                                                             \
     KERN_CLONES static void run_##W(W *restrict out, const W *restrict x, int64_t step, int64_t n) \
     {                                                                                              \
-        if (step == 2)                                                                        \
+        if (step == 2)                                                                             \
             for (int64_t j = 0; j < n; j++)                                                        \
                 out[j] = x[2 * j];                                                                 \
         else if (step == -2)                                                                       \

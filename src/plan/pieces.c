@@ -43,7 +43,8 @@ static bool moves(const struct step *s, enum opcode op)
     bool ok = s->inst->opcode == op && is_move(s) && s->shapes[0]->rank <= VIEW_MAX_RANK &&
               s->operand_count == s->inst->operand_count;
     for (int k = 0; k < s->operand_count && ok; k++)
-        ok = s->operands[k] != NO_VALUE && s->inst->operands[k]->shape->dtype == s->shapes[0]->dtype;
+        ok =
+            s->operands[k] != NO_VALUE && s->inst->operands[k]->shape->dtype == s->shapes[0]->dtype;
     return ok;
 }
 
@@ -102,8 +103,8 @@ static bool read_operands(struct reading *r, const struct step *s, const struct 
     int64_t at = 0;
     bool ok = true;
     for (int k = 0; k < s->operand_count && ok; k++) {
-        const int64_t end = at + s->inst->operands[k]->shape->dims[d],
-                      from = first_from(x, d, at), to = first_from(x, d, end);
+        const int64_t end = at + s->inst->operands[k]->shape->dims[d], from = first_from(x, d, at),
+                      to = first_from(x, d, end);
         struct box of = *x;
         of.start[d] = x->start[d] + from * x->stride[d] - at;
         of.size[d] = to - from;

@@ -84,7 +84,7 @@ enum step_kind {
     STEP_WHILE,
     STEP_CUSTOM_CALL,
     STEP_PIECES, /* concatenate */
-    STEP_RNG /* rng, rng-get-and-update-state */
+    STEP_RNG     /* rng, rng-get-and-update-state */
 };
 
 struct tile_step {
