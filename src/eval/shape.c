@@ -97,8 +97,26 @@ static bool rearrange(struct eval *ev, const struct step *s)
     return true;
 }
 
+static bool copy_pieces(struct eval *ev, const struct step *s, const struct pieces_step *pieces)
+{
+    struct view *out = eval_result(ev, s, 0), part, x;
+    for (int k = 0; k < pieces->count && out; k++) {
+        const struct piece *p = &pieces->at[k];
+        kern_view_slice(&x, eval_view(ev, s, p->operand), p->start, p->limit, p->stride);
+        view_copy(&part, out);
+        for (int d = 0; d < out->rank; d++) {
+            part.dims[d] = x.dims[d];
+            part.data += p->place[d] * out->strides[d];
+        }
+        EVAL_RUN(ev, copy, ev->workers, &part, &x);
+    }
+    return out != NULL;
+}
+
 static bool eval_concatenate(struct eval *ev, const struct step *s)
 {
+    if (step_pieces(s))
+        return copy_pieces(ev, s, step_pieces(s));
     struct view *out = eval_result(ev, s, 0), part;
     int64_t d = inst_ints(s->inst, A_DIMENSIONS).at[0];
     if (!out)

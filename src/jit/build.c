@@ -68,7 +68,8 @@ enum lane_type lane_type_of(const struct jit_builder *b, int lanes)
 
 int jit_value_new(struct jit_builder *b, enum dtype t, int lanes)
 {
-    VEC_PUSH(b->arena, b->values, b->value_count, b->value_capacity) = (struct jit_value){t, lanes};
+    VEC_PUSH(b->arena, b->values, b->value_count, b->value_capacity) =
+        (struct jit_value){t, lanes, DT_INVALID};
     return b->value_count - 1;
 }
 

@@ -98,6 +98,18 @@ static int is_finite(struct expansion *e, int x)
     return emit2(e, LANE_LT, float_abs(e, x), number(e, (double)INFINITY));
 }
 
+/* A quotient by a power of two is the product with its reciprocal, if that is a normal number. */
+static int quotient(struct expansion *e, int x, int y)
+{
+    const int digits = is_wide(e) ? 52 : 23;
+    const uint64_t one = (uint64_t)1 << digits, most = is_wide(e) ? 2046 : 254,
+                   v = y < 0 ? e->b->constants[~y].bits & (2 * sign_bit(e) - 1) : 1,
+                   exponent = v >> digits & (most + 1);
+    if ((v & (one - 1)) != 0 || exponent == 0 || exponent >= most)
+        return emit2(e, LANE_DIV, x, y);
+    return emit2(e, LANE_MUL, x, bits(e, v + (most - 2 * exponent) * one));
+}
+
 /* ---- integers ---- */
 
 static int integer_abs(struct expansion *e, int x)
@@ -209,7 +221,7 @@ ROW(do_xor, 2, emit2(e, LANE_XOR, x[0], x[1]))
 ROW(float_absolute, 1, float_abs(e, x[0]))
 ROW(float_ceil, 1, emit1(e, LANE_CEIL, x[0]))
 ROW(float_clamp, 3, extreme(e, extreme(e, x[0], x[1], true), x[2], false))
-ROW(float_divide, 2, emit2(e, LANE_DIV, x[0], x[1]))
+ROW(float_divide, 2, quotient(e, x[0], x[1]))
 ROW(float_floor, 1, emit1(e, LANE_FLOOR, x[0]))
 ROW(float_imag, 1, number(e, 0))
 ROW(float_erf, 1, expand_erf(e, x[0]))
@@ -601,14 +613,20 @@ int jit_convert(struct jit_builder *b, enum dtype t, int x)
                      : (from_float ? float_to_integer : integer_to_integer)(&to, &from, lanes);
     bool exact =
         from_float != to_float ? !to_float : to_float && dtype_bytes(from.type) < 4 && t == DT_F32;
-    return jit_value_new(b, t, exact ? lanes : rounded_to(b, t, lanes));
+    exact |= b->values[x].exact == t;
+    const int v = jit_value_new(b, t, exact ? lanes : rounded_to(b, t, lanes));
+    if (t == DT_F32 && from_float)
+        b->values[v].exact = from.type;
+    return v;
 }
 
 int jit_round(struct jit_builder *b, enum dtype t, int x)
 {
-    return b->values[x].type == DT_F32
-               ? jit_value_new(b, DT_F32, rounded_to(b, t, b->values[x].lanes))
-               : JIT_NONE;
+    if (b->values[x].type != DT_F32 || b->values[x].exact == t)
+        return b->values[x].type == DT_F32 ? x : JIT_NONE;
+    const int v = jit_value_new(b, DT_F32, rounded_to(b, t, b->values[x].lanes));
+    b->values[v].exact = t;
+    return v;
 }
 
 /* Lanes of a constant are those that a load of it would give. */

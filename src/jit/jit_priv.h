@@ -77,6 +77,8 @@ struct lane_constant {
 struct jit_value {
     enum dtype type;
     int lanes; /* instruction, or ~n for a constant */
+    enum dtype
+        exact; /* of f32: a narrow type whose values are the only ones, if it is BF16 or F16 */
 };
 
 struct jit_builder {
@@ -144,6 +146,8 @@ struct x86_selection {
     struct allocation a;
     int lanes;        /* 8, 4 or 1 */
     const char *base; /* of a program: the address in X86_BASE */
+    /* of a function on tiles, by constant: its register, or -1; NULL: none has one */
+    int8_t *constants;
 };
 /* Appends the machine code of an instruction, for `lanes` elements from number X86_INDEX on. */
 void x86_select(const struct x86_selection *s, int number);

@@ -19,6 +19,8 @@ static bool is_wide_vector(const struct x86_selection *s, enum lane_type t)
 
 static struct x86_operand operand_of(const struct x86_selection *s, int lanes)
 {
+    if (lanes < 0 && s->constants && s->constants[~lanes] >= 0)
+        return x86_register(s->constants[~lanes]);
     if (lanes < 0)
         return x86_constant(~lanes);
     int r = s->a.registers[lanes];
@@ -98,6 +100,7 @@ static int single_form(int inst)
     case X86_MULPD: return X86_MULSD;
     case X86_DIVPS: return X86_DIVSS;
     case X86_DIVPD: return X86_DIVSD;
+    case X86_PMULLD: return X86_PMULUDQ; /* has a third of its latency */
     default: return inst;
     }
 }

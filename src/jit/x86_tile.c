@@ -13,6 +13,37 @@ int x86_tile_register(int tile)
     return tile < (int)COUNT_OF(tile_registers) ? tile_registers[tile] : X86_ADDRESS;
 }
 
+/* The constant that is used most often by instructions and has no register; -1: none. */
+static int find_constant(const struct x86_selection *s)
+{
+    const struct jit_builder *b = s->b;
+    int *uses = ARENA_ARRAY(b->arena, int, b->constant_count), best = -1;
+    for (int k = 0; k < b->inst_count; k++)
+        for (int j = 0; j < lane_operands(&b->insts[k]); j++)
+            if (b->insts[k].args[j] < 0)
+                uses[~b->insts[k].args[j]]++;
+    for (int k = 0; k < b->constant_count; k++)
+        if (uses[k] > 0 && s->constants[k] < 0 && (best < 0 || uses[k] > uses[best]))
+            best = k;
+    return best;
+}
+
+/* Loads constants to the registers that hold no values. */
+static void load_constants(struct x86_selection *s)
+{
+    const struct jit_builder *b = s->b;
+    int r = 0;
+    for (int k = 0; k < b->inst_count; k++)
+        if (s->a.first[k] != INT_MAX && s->a.registers[k] >= r)
+            r = s->a.registers[k] + 1;
+    s->constants = ARENA_ARRAY(b->arena, int8_t, b->constant_count);
+    memset(s->constants, -1, (size_t)b->constant_count);
+    for (int k; r < JIT_REGISTERS && (k = find_constant(s)) >= 0; r++) {
+        x86_vector(s->code, X86_MOVUPS_LOAD, true, r, 0, x86_constant(k), 0);
+        s->constants[k] = (int8_t)r;
+    }
+}
+
 /* while (index < count) { lanes elements; index += lanes } */
 static void put_loop(struct x86_selection *s, int lanes)
 {
@@ -40,6 +71,7 @@ static void put_function(struct x86_selection *s)
     for (int k = 0; k < s->b->tile_count && x86_tile_register(k) != X86_ADDRESS; k++)
         x86_general(c, 0x8b, x86_tile_register(k), x86_memory(X86_TILES, 8 * k));
     x86_general(c, 0x33, X86_INDEX, x86_register(X86_INDEX)); /* xor: 0 */
+    load_constants(s);
     if (!s->b->indexed) {
         x86_number(c, X86_SUB, X86_COUNT, lanes - 1);
         put_loop(s, lanes);

@@ -115,10 +115,7 @@ static void block_kern_w16(char *out, int64_t os, const char *x, int64_t xs)
 #define STRIDED_RUN(W)                                                                             \
     KERN_CLONES static void run_##W(W *restrict out, const W *restrict x, int64_t step, int64_t n) \
     {                                                                                              \
-        if (step == -1)                                                                            \
-            for (int64_t j = 0; j < n; j++)                                                        \
-                out[j] = x[-j];                                                                    \
-        else if (step == 2)                                                                        \
+        if (step == 2)                                                                             \
             for (int64_t j = 0; j < n; j++)                                                        \
                 out[j] = x[2 * j];                                                                 \
         else if (step == -2)                                                                       \
@@ -147,6 +144,10 @@ STRIDED_RUN(kern_w16)
         }                                                                                          \
         if (os == w && xs == 0) {                                                                  \
             repeat_runs(out, out_strides[0], x, x_strides[0], dims[0], sizeof(W), n);              \
+            return;                                                                                \
+        }                                                                                          \
+        if (os == w && xs == -w) {                                                                 \
+            reverse_runs(out, out_strides[0], x, x_strides[0], dims[0], sizeof(W), n);             \
             return;                                                                                \
         }                                                                                          \
         for (int64_t i = 0; i < dims[0]; i++, out += out_strides[0], x += x_strides[0]) {          \

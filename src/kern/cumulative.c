@@ -14,6 +14,7 @@
 enum {
     LINES = 64, /* lanes, if their elements are not adjacent */
     SUMS = 4,
+    FEW_LINES = 8,
     PART = 1 << 13 /* elements in a task */
 };
 
@@ -27,6 +28,7 @@ struct cumulative {
     char *storage;          /* of all workers */
     size_t bytes;           /* of one */
     bool sum_f32;           /* sums of f32 along packed lines */
+    enum dtype product;     /* of products in f32 or f64, that type; else DT_PRED */
     int64_t max;            /* lanes */
     int64_t bundles, piece; /* groups of adjacent lines: in total, and in one task */
 };
@@ -97,6 +99,40 @@ static void run_lines(const struct cumulative *c, const int64_t *at, int64_t lin
     run_steps(c, &s, &w, c->x->dims[c->dimension], lines, true);
 }
 
+#define MULTIPLY_ELEMENTS(T)                                                                       \
+    static void multiply_##T(T *acc, const T *x, int64_t n, bool values_first)                     \
+    {                                                                                              \
+        T product = *acc;                                                                          \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            acc[i] = product = values_first ? x[i] * product : product * x[i];                     \
+    }
+MULTIPLY_ELEMENTS(float)
+MULTIPLY_ELEMENTS(double)
+
+/* run_lines() for products of floats along few lines, one after the other: a tile of products is
+ * stored at once. */
+static void multiply_line(const struct cumulative *c, const int64_t *at, int64_t line, int worker)
+{
+    const struct lane_state s = state_of(c, worker);
+    const struct lane_slot *slot = c->reducer.slots;
+    const struct lane_walk w = walk_lines(c, worker, at);
+    const char *x = w.x[0] + line * w.x_lanes[0];
+    char *out = w.out[0] + line * w.out_lanes[0];
+    lane_start(&c->reducer, &s, 1);
+    for (int64_t n = c->x->dims[c->dimension], some; n > 0; n -= some) {
+        some = min_i64(n, KERN_LANES);
+        const void *values = loader_read(&slot->in, s.scratch[0], x, w.x_steps[0], some);
+        if (c->product == DT_F32)
+            multiply_float((float *)(void *)s.acc[0], values, some, c->from_end);
+        else
+            multiply_double((double *)(void *)s.acc[0], values, some, c->from_end);
+        lane_store(&c->reducer, &s, 0, out, w.out_steps[0], some);
+        memcpy(s.acc[0], s.acc[0] + (size_t)(some - 1) * slot->width, slot->width);
+        x += some * w.x_steps[0];
+        out += some * w.out_steps[0];
+    }
+}
+
 /* run_lines() for sums of f32 along packed lines: a few lines at a time, whose additions are
  * independent. */
 static void sum_lines_f32(const struct cumulative *c, char *out, const char *x, int64_t lines)
@@ -137,6 +173,9 @@ static void run_part(void *context, int64_t part, int worker)
         int64_t count = min_i64(lanes - first, c->max);
         if (c->sum_f32)
             sum_lines_f32(c, view_at(c->out, at), view_at(c->x, at), count);
+        else if (c->product != DT_PRED && count < FEW_LINES)
+            for (int64_t line = 0; line < count; line++)
+                multiply_line(c, at, line, worker);
         else
             run_lines(c, at, count, worker);
     }
@@ -331,6 +370,9 @@ bool reduce_cumulative(struct thread_pool *workers, int n, const struct view *ou
     c.sum_f32 = known && *acc == DT_F32 && body->combine == KERN_ADD &&
                 x->strides[c.dimension] == (int64_t)sizeof(float) &&
                 out->strides[c.dimension] == (int64_t)sizeof(float);
+    c.product = known && body->combine == KERN_MULTIPLY && (work == DT_F32 || work == DT_F64)
+                    ? work
+                    : DT_PRED;
     const bool divisible = !known || any_order || (body->combine == KERN_ADD && *acc == DT_F64);
     const bool ok = run(workers, &c, divisible && cumulative_is_long(x, c.dimension));
     lane_reducer_free(&c.reducer);

@@ -34,18 +34,18 @@ static int64_t first_element(const struct fused_loop *l, const struct block *b)
     return (b->row * l->shape.columns + b->column) * l->shape.lanes + b->lane;
 }
 
-/* Copies a period, and then as many elements as a block has, so that a block may start anywhere in
- * a period. */
-static void copy_repeated(const struct fused_loop *l, struct fused_scratch *s, int k)
+/* Copies a period from element `first` on, and then as many elements as a block has, so that a
+ * block may start anywhere in a period. */
+static void copy_repeated(const struct fused_loop *l, struct fused_scratch *s, int k, int64_t first)
 {
     const struct fused_view *v = &l->views[k];
     const int64_t period = l->periods[k], count = l->shape.tile + (period > 1 ? period : 0);
     char *to = fused_view_tile(l, s, k);
     if (period == 1) {
-        repeat_runs(to, 0, v->data, 0, 1, (size_t)v->width, count);
+        repeat_runs(to, 0, fused_view_at(v, &s->places[k], first), 0, 1, (size_t)v->width, count);
         return;
     }
-    fused_view_read(v, &s->places[k], to, 0, period);
+    fused_view_read(v, &s->places[k], to, first, period);
     for (int64_t done = period; done < count; done *= 2)
         memcpy(to + done * v->width, to, (size_t)(min_i64(done, count - done) * v->width));
 }
@@ -91,6 +91,24 @@ static char *panel_block(const struct fused_loop *l, struct fused_scratch *s, in
     return copy_block(l, s, k, b);
 }
 
+/* A block of a view, or of the part that is in the tile, that repeats its elements. */
+static char *repeated_block(const struct fused_loop *l, struct fused_scratch *s, int k,
+                            const struct block *b)
+{
+    const int64_t first = first_element(l, b), end = first + elements_of(b), span = l->spans[k];
+    struct fused_place *p = &s->places[k];
+    if (p->part < 0 || first < p->part || end > p->part + span) {
+        p->part = first - first % span;
+        if (end > p->part + span) {
+            p->part = -1;
+            return copy_block(l, s, k, b);
+        }
+        copy_repeated(l, s, k, p->part);
+    }
+    const int64_t at = l->periods[k] > 1 ? (first - p->part) % l->periods[k] : 0;
+    return fused_view_tile(l, s, k) + at * l->views[k].width;
+}
+
 /* The address of a view's elements of a block; they are copied there if necessary. */
 static char *read_view(const struct fused_loop *l, struct fused_scratch *s, int k,
                        const struct block *b)
@@ -100,8 +118,7 @@ static char *read_view(const struct fused_loop *l, struct fused_scratch *s, int 
     switch (l->access_modes[k]) {
     case ACCESS_SINGLE:
     case ACCESS_IN_PLACE: return fused_view_at(v, &s->places[k], first_element(l, b));
-    case ACCESS_REPEATED:
-        return l->periods[k] > 1 ? to + first_element(l, b) % l->periods[k] * v->width : to;
+    case ACCESS_REPEATED: return repeated_block(l, s, k, b);
     case ACCESS_IN_PIECES: return NULL;
     case ACCESS_COPIED: return copy_block(l, s, k, b);
     case ACCESS_PANEL: return panel_block(l, s, k, b);
@@ -378,8 +395,11 @@ static void make_ready(const struct fused_loop *l, struct fused_scratch *s)
         p->position = -1;
         p->panel = NULL;
         p->panel_count = 0;
-        if (l->access_modes[k] == ACCESS_REPEATED)
-            copy_repeated(l, s, k);
+        p->part = -1;
+        if (l->access_modes[k] == ACCESS_REPEATED && l->periods[k] == 1) {
+            copy_repeated(l, s, k, 0);
+            p->part = 0;
+        }
         if (l->access_modes[k] == ACCESS_PANEL)
             p->panel = mem_alloc((size_t)(l->views[k].panel * l->views[k].width));
     }

@@ -53,7 +53,7 @@ void fused_reducer_finish(const struct fused_reducer *f, const struct fused_accu
 enum access_mode {
     ACCESS_IN_PLACE,
     ACCESS_SINGLE,    /* one element, of each row or of all */
-    ACCESS_REPEATED,  /* the view repeats itself: its elements are in its tile, from the first on */
+    ACCESS_REPEATED,  /* the view, or a long part of it, repeats elements: they are in its tile */
     ACCESS_IN_PIECES, /* each op reads the contiguous runs of a block in place, one after another */
     ACCESS_COPIED,
     ACCESS_PANEL, /* elements along a row are far apart: more than one block is copied at once */
@@ -66,6 +66,7 @@ struct fused_loop {
     const struct view *results;
     enum access_mode access_modes[KERN_FUSED_VIEWS];
     int64_t periods[KERN_FUSED_VIEWS]; /* of repeated views */
+    int64_t spans[KERN_FUSED_VIEWS];   /* elements of the parts that repeat themselves */
     struct fused_view views[KERN_FUSED_VIEWS], placed[KERN_FUSED_RESULTS];
     /* a large view that is read run by run: prefetched */
     bool fetches[KERN_FUSED_VIEWS];

@@ -12,6 +12,7 @@ enum {
     SHARE_TIME = 10000000,        /* of a part, if that allows it: picoseconds */
     MIN_PARALLEL_TIME = 16000000, /* of a loop that is worth threads */
     FEW_ROWS = 8,                 /* with fewer rows than this, long rows are split */
+    MANY_BLOCKS = 4,              /* of a part of a view that is worth a copy of its period */
     FETCH_FROM = 1 << 19          /* bytes of a view that does not fit the nearest caches */
 };
 
@@ -268,16 +269,17 @@ static enum access_mode choose_access_mode(struct fused_loop *l, int k, bool of_
 {
     struct fused_view *v = &l->views[k];
     const struct fused_shape *s = &l->shape;
-    const int64_t period = l->periods[k] = fused_view_period(v);
+    const int64_t period = l->periods[k] = fused_view_period(v, KERN_TILE, &l->spans[k]);
+    const bool whole = l->spans[k] == dims_elements(v->rank, v->dims);
     if (s->by_rows && l->f->single[k])
         return ACCESS_SINGLE;
     if (of_rows)
         return v->rank == 1 && fused_view_run(v) > 1 ? ACCESS_ROWS_IN_PLACE : ACCESS_ROWS_COPIED;
-    if (period == 1)
+    if (period == 1 && whole)
         return l->f->untiled[k] ? ACCESS_SINGLE : ACCESS_REPEATED;
     if (is_contiguous(l, v))
         return ACCESS_IN_PLACE;
-    if (is_consecutive(s) && period <= KERN_TILE && v->rank > 1 && v->strides[0] == 0)
+    if (is_consecutive(s) && period > 0 && (whole || l->spans[k] >= MANY_BLOCKS * s->tile))
         return ACCESS_REPEATED;
     if (reads_in_pieces(l, k))
         return ACCESS_IN_PIECES;

@@ -7,8 +7,9 @@
 enum {
     /* elements of a tile, where rows are reduced; more if a longer row must be whole */
     REDUCTION_TILE = 4 * KERN_TILE,
-    MIN_LANES = 16, /* a cache line of f32, as in reducer_goes_down_columns() */
-    LONG_ROW = 64,  /* columns that are worth a call */
+    TILE_BYTES = 8 * KERN_TILE, /* where nothing is reduced: a block costs as much as some bytes */
+    MIN_LANES = 16,             /* a cache line of f32, as in reducer_goes_down_columns() */
+    LONG_ROW = 64,              /* columns that are worth a call */
     FEW_ROWS = 8,
     WHOLE_LANES = 256,  /* of a block of all columns: memory is read in runs that are long enough */
     SPREAD = 4,         /* blocks of lanes, so that each thread has some */
@@ -67,7 +68,8 @@ static void choose_lanes(struct fused_shape *s, bool whole, size_t width)
 void fused_shape_init(struct fused_shape *s, const struct kern_fused *f, int64_t run)
 {
     const int64_t all = dims_elements(f->rank, f->dims);
-    const int64_t tile = f->reducer_count > 0 ? REDUCTION_TILE : KERN_TILE;
+    const int64_t tile =
+        f->reducer_count > 0 ? REDUCTION_TILE : max_i64(KERN_TILE, TILE_BYTES / (int64_t)f->width);
     s->lanes = dims_elements(f->lane_rank, f->dims + f->rank - f->lane_rank);
     s->columns = f->row_rank == f->rank ? run : 1;
     for (int d = 0; d < f->rank && f->row_rank < f->rank; d++)

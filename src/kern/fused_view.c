@@ -38,13 +38,20 @@ void fused_view_init(struct fused_view *v, const struct view *x, int rank, const
     }
 }
 
-int64_t fused_view_period(const struct fused_view *v)
+int64_t fused_view_period(const struct fused_view *v, int64_t most, int64_t *span)
 {
-    int64_t period = 1;
-    for (int d = v->rank - 1; d >= 0; d--)
+    int64_t period = 1, inside = 1, best = v->rank == 1 && v->dims[0] == 1;
+    *span = best;
+    for (int d = v->rank - 1; d >= 0; d--) {
+        inside *= v->dims[d];
         if (v->strides[d] != 0)
-            period = dims_elements(v->rank - d, v->dims + d);
-    return period;
+            period = inside;
+        if (v->strides[d] == 0 && period <= most) {
+            best = period;
+            *span = inside;
+        }
+    }
+    return best;
 }
 
 int64_t fused_view_run(const struct fused_view *v)

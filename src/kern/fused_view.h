@@ -27,6 +27,7 @@ struct fused_place {
      * elements in it are far apart in the order of the loop. */
     char *panel; /* NULL: no memory; elements are then read one by one */
     int64_t panel_from, panel_count;
+    int64_t part; /* the first element of the part that repeats what is in the tile; -1: none */
 };
 
 /* `strides` are along the `rank` dimensions of the loop, in its order. */
@@ -34,8 +35,9 @@ void fused_view_init(struct fused_view *v, const struct view *x, int rank, const
                      const int64_t *strides);
 /* Decides whether blocks of this size, in elements, are read from panels. */
 void fused_view_use_panels(struct fused_view *v, int64_t block);
-/* The number of elements after which the view repeats itself. */
-int64_t fused_view_period(const struct fused_view *v);
+/* The number of elements after which the view repeats itself, or a part of it does, of `span`
+ * elements, the longest whose period is at most `most`; 0: none does. */
+int64_t fused_view_period(const struct fused_view *v, int64_t most, int64_t *span);
 /* The length of its contiguous runs. */
 int64_t fused_view_run(const struct fused_view *v);
 

@@ -100,6 +100,9 @@ bool nest_step(
 /* Copies `count` runs of `bytes` bytes, which start `out_stride` and `x_stride` bytes apart. */
 void copy_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride, int64_t count,
                int64_t bytes);
+/* Copies `count` runs of n elements, each from its last element, at x, to its first. */
+void reverse_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride, int64_t count,
+                  size_t width, int64_t n);
 /* Fills `count` runs of n elements, each with one element. */
 void repeat_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride, int64_t count,
                  size_t width, int64_t n);

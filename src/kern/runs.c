@@ -158,24 +158,52 @@ static inline __attribute__((always_inline)) vector16 shuffled(vector16 x, vecto
 #endif
 }
 
+static void reverse_short(char *out, const char *last, size_t width, int64_t n)
+{
+    for (int64_t j = 0; j < n; j++)
+        memcpy(out + j * (int64_t)width, last - j * (int64_t)width, width);
+}
+
+KERN_CLONES void reverse_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride,
+                              int64_t count, size_t width, int64_t n)
+{
+    union {
+        vector16 v;
+        uint8_t bytes[sizeof(vector16)];
+    } from;
+    const int64_t bytes = n * (int64_t)width, piece = (int64_t)sizeof(vector16);
+    for (size_t k = 0; k < sizeof from; k++)
+        from.bytes[k] = (uint8_t)(sizeof from - (k / width + 1) * width + k % width);
+    for (int64_t i = 0; i < count; i++, out += out_stride, x += x_stride) {
+        const char *end = x + (int64_t)width; /* of the element that comes first */
+        if (bytes < piece)
+            reverse_short(out, x, width, n);
+        for (int64_t j = 0; bytes >= piece && j < bytes; j += piece) {
+            const int64_t at = min_i64(j, bytes - piece);
+            *(vector16 *)(void *)(out + at) =
+                shuffled(*(const vector16 *)(const void *)(end - piece - at), from.v);
+        }
+    }
+}
+
 /* Repeats each of adjacent elements `n` times, a vector of elements at a time; returns the number
  * of elements that are done. */
 KERN_CLONES static int64_t repeat_by_shuffles(char *out, const char *x, int64_t count,
                                               int64_t width, int64_t n)
 {
     union {
-        vector16 v;
-        uint8_t bytes[16];
-    } from[SHUFFLES];
+        vector16 v[SHUFFLES];
+        uint8_t bytes[SHUFFLES * sizeof(vector16)];
+    } from;
     const int64_t piece = (int64_t)sizeof(vector16), per_vector = piece / width;
+    /* the quotient of a number below 128 by one up to 64 is the high part of this product */
+    const uint32_t w = (uint32_t)width, inverse = (1 << 13) / ((uint32_t)n * w) + 1;
     int64_t i = 0;
-    for (int64_t element = 0, at = 0; element < per_vector; element++)
-        for (int64_t k = 0; k < n; k++)
-            for (int64_t byte = 0; byte < width; byte++, at++)
-                from[at / piece].bytes[at % piece] = (uint8_t)(element * width + byte);
+    for (uint32_t k = 0; k < sizeof from; k++)
+        from.bytes[k] = (uint8_t)((k * inverse >> 13) * w + (k & (w - 1)));
     for (; i + per_vector <= count; i += per_vector, x += piece)
         for (int64_t k = 0; k < n; k++, out += piece)
-            *(vector16 *)(void *)out = shuffled(*(const vector16 *)(const void *)x, from[k].v);
+            *(vector16 *)(void *)out = shuffled(*(const vector16 *)(const void *)x, from.v[k]);
     return i;
 }
 

@@ -435,8 +435,10 @@ static bool build_function(struct planner *pl, const struct inst *caller, struct
         return false;
     if (plan_optimises(pl) && f->is_body)
         plan_drop_dead_state(pl, f, b.env[c->root->index]);
-    if (plan_optimises(pl))
+    if (plan_optimises(pl)) {
+        plan_read_through(&b, b.env[c->root->index]);
         plan_drop_dead(pl, f, b.value_count, b.env[c->root->index]);
+    }
     if ((pl->depth > 1 ? plan_optimises(pl) : plan_keeps(pl)) &&
         !plan_split(&b, b.env[c->root->index]))
         return false;

@@ -83,7 +83,8 @@ enum step_kind {
     STEP_SCALAR, /* call, fusion, while, conditional as scalar code */
     STEP_WHILE,
     STEP_CUSTOM_CALL,
-    STEP_RNG /* rng, rng-get-and-update-state */
+    STEP_PIECES, /* concatenate */
+    STEP_RNG     /* rng, rng-get-and-update-state */
 };
 
 struct tile_step {
@@ -104,6 +105,16 @@ struct call_step {
     /* user code that precedes the built-in targets (`foreign`), and that follows them
      * (`fallback`) */
     struct foreign_target foreign, fallback;
+};
+
+/* A piece of a concatenation: a slice of an operand, and its place in the result; by dimension. */
+struct piece {
+    int operand;
+    const int64_t *start, *limit, *stride, *place;
+};
+struct pieces_step {
+    int count;
+    const struct piece *at;
 };
 
 struct step {
@@ -134,6 +145,7 @@ struct step {
         const struct scalar_code *scalar;      /* of the whole step; its arrays are dense */
         const struct termination *termination; /* of a while; NULL: termination unknown */
         struct call_step call;
+        struct pieces_step pieces;
         int rng; /* number of its state in program.rng */
     } as;
     /* by member, or of the only instruction; NULL in the entry computation and where no pass
@@ -157,6 +169,10 @@ static inline const struct scalar_code *step_scalar(const struct step *s)
 static inline const struct call_step *step_call(const struct step *s)
 {
     return s->kind == STEP_CUSTOM_CALL ? &s->as.call : NULL;
+}
+static inline const struct pieces_step *step_pieces(const struct step *s)
+{
+    return s->kind == STEP_PIECES ? &s->as.pieces : NULL;
 }
 
 /* Whether a step of a traced function takes an element of a tuple. All such steps of one tuple

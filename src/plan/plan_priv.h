@@ -218,6 +218,11 @@ bool plan_traced_inst(struct build *b, const struct inst *i, struct leaves *out)
 /* Replaces the indices of a new step by their components, if these are separate values. */
 void plan_split_indices(struct build *b, struct step *s);
 
+/* ---- pieces.c ---- */
+
+/* Makes concatenations read the operands of the slices and concatenations before them. */
+void plan_read_through(struct build *b, struct leaves results);
+
 /* ---- inline.c ---- */
 
 /* Whether the instruction's operands and result match the computation's parameters and result. */
