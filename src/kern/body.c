@@ -106,18 +106,6 @@ bool combine_identity(enum kern_combine c, enum dtype t, void *element)
     }
 }
 
-/* Sums of floats are rounded only at the end; sums of f64 have no fixed order. */
-bool kern_reducer_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity)
-{
-    if (!kern_combine_opcode(combine))
-        return false;
-    const bool sum = combine == KERN_ADD && dtype_is_float(t);
-    *part = sum ? combine_work_type(combine, t)
-                : t; /* the other combiners return one of the elements, in their type */
-    return (sum || combine_order_free(combine, t, *part)) &&
-           combine_identity(combine, *part, identity);
-}
-
 bool call_reducer_init(struct call_reducer *f, int n, const struct view *out, const struct view *x,
                        const enum dtype *acc, const struct kern_body *body)
 {

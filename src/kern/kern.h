@@ -170,9 +170,6 @@ int kern_fused_lanes(int rank, const int64_t *dims, const bool *reduced);
 /* Whether the columns of a row, of elements of `width` bytes, stay in the caches from one reduction
  * to the next op. */
 bool kern_fused_fits(int rank, const int64_t *dims, const bool *reduced, size_t width);
-/* Whether a reduction of elements of type `t` may be split: starting from `identity`, with a
- * partial result of type `part`, which is then combined with the initial value. */
-bool kern_reducer_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity);
 /* Size in bytes of the workspace `workspace` for the tiles of that many threads; it must be aligned
  * to a cache line. */
 size_t kern_fused_workspace(const struct kern_fused *f, int worker_count);
