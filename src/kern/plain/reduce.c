@@ -173,17 +173,25 @@ bool plain_reduce_window(struct thread_pool *workers, int n, const struct view *
     return ok;
 }
 
-/* select(a, b): whether a stays selected. */
-static bool select_first(const struct kern_body *select, enum dtype t, const void *a, const void *b,
-                         bool *keep)
+/* The comparison that a body is; NULL: it is called. */
+static kern_tile_fn *find_compare(const struct kern_body *select, enum dtype t)
 {
     static const enum kern_direction direction[] = {KERN_GE, KERN_GT, KERN_LE, KERN_LT};
+    return select->combine < KERN_SELECT_GE
+               ? NULL
+               : kern_find_compare(direction[select->combine - KERN_SELECT_GE], false, t);
+}
+
+/* select(a, b): whether a stays selected. */
+static bool select_first(const struct kern_body *select, kern_tile_fn *compare, const void *a,
+                         const void *b, bool *keep)
+{
     uint8_t answer = 0;
     const void *args[2] = {a, b};
     void *results[1] = {&answer};
     bool ok = true;
-    if (select->combine >= KERN_SELECT_GE)
-        kern_find_compare(direction[select->combine - KERN_SELECT_GE], false, t)(&answer, args, 1);
+    if (compare)
+        compare(&answer, args, 1);
     else
         ok = select->call(select->context, args, results);
     *keep = answer != 0;
@@ -199,6 +207,7 @@ bool plain_select_and_scatter(struct thread_pool *workers, const struct view *ou
     int64_t o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK], k[VIEW_MAX_RANK] = {0}, p[VIEW_MAX_RANK],
             best[VIEW_MAX_RANK];
     struct plain_reducer f;
+    kern_tile_fn *compare = find_compare(select, x->dtype);
     bool ok = true;
     kern_fill(NULL, out, init);
     if (view_elements(source) == 0 || !window_sizes(x, window, sizes))
@@ -210,7 +219,7 @@ bool plain_select_and_scatter(struct thread_pool *workers, const struct view *ou
         do {
             if (!window_place(x, window, o, k, p))
                 continue;
-            ok = !found || select_first(select, x->dtype, view_at(x, best), view_at(x, p), &keep);
+            ok = !found || select_first(select, compare, view_at(x, best), view_at(x, p), &keep);
             if (!found || !keep)
                 memcpy(best, p, sizeof p);
             found = true;
