@@ -213,17 +213,6 @@ void kern_view_slice(struct view *out, const struct view *x, const int64_t *star
 void kern_view_reverse(struct view *out, const struct view *x, const int64_t *dimensions,
                        int count);
 
-/* The same operations as copies. */
-typedef void kern_reshape_fn(const struct view *out, const struct view *x);
-typedef void kern_transpose_fn(const struct view *out, const struct view *x,
-                               const int64_t *permutation);
-typedef void kern_broadcast_fn(const struct view *out, const struct view *x,
-                               const int64_t *dimensions);
-typedef void kern_slice_fn(const struct view *out, const struct view *x, const int64_t *start,
-                           const int64_t *stride);
-typedef void kern_reverse_fn(const struct view *out, const struct view *x,
-                             const int64_t *dimensions, int count);
-
 /* ---- computations applied to elements ---- */
 
 /* A computation over scalars, called with the addresses of its arguments and of its results (packed
@@ -550,7 +539,7 @@ const char *kern_fft_choice(struct thread_pool *workers, const struct view *out,
 /* ---- table.c: which kernels a program runs ---- */
 
 /* A kernel for every op that is not elementwise. kern_plain has the plain ones, kern_fast the fast
- * ones where they exist. Rearrangements are NULL in kern_fast, where views implement them. */
+ * ones where they exist. Rearrangements are views, which plain runs copy. */
 struct kernels {
 #define KERNEL(name) kern_##name##_fn *name;
 #include "kern/kernel.def"
