@@ -298,7 +298,6 @@ static const struct {
     {"merged", "common subexpressions eliminated", offsetof(struct plan_stats, merged)},
     {"simplified", "instructions simplified", offsetof(struct plan_stats, simplified)},
     {"folded", "constants folded", offsetof(struct plan_stats, folded)},
-    {"split", "reductions split to reuse a partial result", offsetof(struct plan_stats, split)},
     {"dropped", "dead steps eliminated", offsetof(struct plan_stats, dropped)},
     {"cached", "steps cached across runs, after fusion", offsetof(struct plan_stats, kept)},
     {"hoisted", "steps executed once per run, after fusion", offsetof(struct plan_stats, hoist)},

@@ -1,6 +1,6 @@
 /*
  * shape.c: operations that move elements. Most results are views of the operand's bytes and cost
- * nothing; the plain kernels copy.
+ * nothing; plain runs copy.
  */
 #include "eval/eval_priv.h"
 
@@ -19,6 +19,12 @@ bool eval_piece(struct eval *ev, const struct step *s, int r, int k, const struc
     return eval_alias(ev, s, r, k, piece);
 }
 
+/* The result of a rearrangement; plain runs copy. */
+static bool eval_moved(struct eval *ev, const struct step *s, const struct view *moved)
+{
+    return ev->p->options.plain ? eval_copy(ev, s, 0, moved) : eval_alias(ev, s, 0, 0, moved);
+}
+
 static bool eval_slice(struct eval *ev, const struct step *s)
 {
     const struct view *x = eval_view(ev, s, 0);
@@ -31,14 +37,14 @@ static bool eval_slice(struct eval *ev, const struct step *s)
         stride[d] = slices.dims[d].stride;
     }
     kern_view_slice(&v, x, start, limit, stride);
-    return eval_piece(ev, s, 0, 0, &v);
+    return ev->p->options.plain ? eval_copy(ev, s, 0, &v) : eval_piece(ev, s, 0, 0, &v);
 }
 
 bool eval_reshape(struct eval *ev, const struct step *s)
 {
     const struct view *x = eval_view(ev, s, 0);
     struct view v, whole;
-    if (kern_view_reshape(&v, x, s->shapes[0]->rank, eval_dims(ev, s, 0)))
+    if (!ev->p->options.plain && kern_view_reshape(&v, x, s->shapes[0]->rank, eval_dims(ev, s, 0)))
         return eval_alias(ev, s, 0, 0, &v);
     struct view *out = eval_result(ev, s, 0);
     if (!out)
@@ -53,14 +59,14 @@ static bool eval_broadcast(struct eval *ev, const struct step *s)
     struct view v;
     kern_view_broadcast(&v, eval_view(ev, s, 0), s->shapes[0]->rank, eval_dims(ev, s, 0),
                         inst_ints(s->inst, A_DIMENSIONS).at);
-    return eval_alias(ev, s, 0, 0, &v);
+    return eval_moved(ev, s, &v);
 }
 
 static bool eval_transpose(struct eval *ev, const struct step *s)
 {
     struct view v;
     kern_view_transpose(&v, eval_view(ev, s, 0), inst_ints(s->inst, A_DIMENSIONS).at);
-    return eval_alias(ev, s, 0, 0, &v);
+    return eval_moved(ev, s, &v);
 }
 
 static bool eval_reverse(struct eval *ev, const struct step *s)
@@ -68,33 +74,7 @@ static bool eval_reverse(struct eval *ev, const struct step *s)
     struct ints dims = inst_ints(s->inst, A_DIMENSIONS);
     struct view v;
     kern_view_reverse(&v, eval_view(ev, s, 0), dims.at, (int)dims.count);
-    return eval_alias(ev, s, 0, 0, &v);
-}
-
-/* Moves the elements by plain kernels. */
-static bool rearrange(struct eval *ev, const struct step *s)
-{
-    const struct inst *i = s->inst;
-    const struct view *x = eval_view(ev, s, 0);
-    struct ints dims = inst_ints(i, A_DIMENSIONS);
-    int64_t start[VIEW_MAX_RANK], stride[VIEW_MAX_RANK];
-    struct view *out = eval_result(ev, s, 0);
-    if (!out)
-        return false;
-    switch (i->opcode) {
-    case OP_SLICE:
-        for (int d = 0; d < x->rank; d++) {
-            start[d] = inst_attr(i, A_SLICE)->v.slices.dims[d].start;
-            stride[d] = inst_attr(i, A_SLICE)->v.slices.dims[d].stride;
-        }
-        EVAL_RUN(ev, slice, out, x, start, stride);
-        break;
-    case OP_RESHAPE: EVAL_RUN(ev, reshape, out, x); break;
-    case OP_BROADCAST: EVAL_RUN(ev, broadcast, out, x, dims.at); break;
-    case OP_TRANSPOSE: EVAL_RUN(ev, transpose, out, x, dims.at); break;
-    default: EVAL_RUN(ev, reverse, out, x, dims.at, (int)dims.count); break;
-    }
-    return true;
+    return eval_moved(ev, s, &v);
 }
 
 static bool copy_pieces(struct eval *ev, const struct step *s, const struct pieces_step *pieces)
@@ -169,7 +149,7 @@ static bool iota_as_view(struct eval *ev, const struct step *s, int64_t dimensio
 static bool eval_iota(struct eval *ev, const struct step *s)
 {
     const int rank = s->shapes[0]->rank; /* of an empty array, the row may still be a long one */
-    if (!ev->p->kern->reshape && rank > 1 && dims_elements(rank, eval_dims(ev, s, 0)) > 0)
+    if (!ev->p->options.plain && rank > 1 && dims_elements(rank, eval_dims(ev, s, 0)) > 0)
         return iota_as_view(ev, s, inst_int(s->inst, A_IOTA_DIMENSION, 0));
     struct view *out = eval_result(ev, s, 0);
     if (out)
@@ -179,13 +159,12 @@ static bool eval_iota(struct eval *ev, const struct step *s)
 
 bool eval_shape(struct eval *ev, const struct step *s)
 {
-    bool plain = ev->p->kern->reshape != NULL;
     switch (s->inst->opcode) {
-    case OP_SLICE: return plain ? rearrange(ev, s) : eval_slice(ev, s);
-    case OP_RESHAPE: return plain ? rearrange(ev, s) : eval_reshape(ev, s);
-    case OP_BROADCAST: return plain ? rearrange(ev, s) : eval_broadcast(ev, s);
-    case OP_TRANSPOSE: return plain ? rearrange(ev, s) : eval_transpose(ev, s);
-    case OP_REVERSE: return plain ? rearrange(ev, s) : eval_reverse(ev, s);
+    case OP_SLICE: return eval_slice(ev, s);
+    case OP_RESHAPE: return eval_reshape(ev, s);
+    case OP_BROADCAST: return eval_broadcast(ev, s);
+    case OP_TRANSPOSE: return eval_transpose(ev, s);
+    case OP_REVERSE: return eval_reverse(ev, s);
     case OP_CONCATENATE: return eval_concatenate(ev, s);
     case OP_PAD: return eval_pad(ev, s);
     case OP_IOTA: return eval_iota(ev, s);

@@ -1,7 +1,6 @@
 /*
  * body.c: properties of combiners (spec: Reduce, ReduceWindow, Scatter): the opcode of a recognized
- * combiner, its work type, its identity; and reduction by calls of the body when it is not
- * recognized.
+ * combiner, its work type, its identity.
  */
 #include <math.h>
 
@@ -104,89 +103,4 @@ bool combine_identity(enum kern_combine c, enum dtype t, void *element)
         return true;
     default: return false;
     }
-}
-
-/* Sums of floats are rounded only at the end; sums of f64 have no fixed order. */
-bool kern_reducer_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity)
-{
-    if (!kern_combine_opcode(combine))
-        return false;
-    const bool sum = combine == KERN_ADD && dtype_is_float(t);
-    *part = sum ? combine_work_type(combine, t)
-                : t; /* the other combiners return one of the elements, in their type */
-    return (sum || combine_order_free(combine, t, *part)) &&
-           combine_identity(combine, *part, identity);
-}
-
-bool call_reducer_init(struct call_reducer *f, int n, const struct view *out, const struct view *x,
-                       const enum dtype *acc, const struct kern_body *body)
-{
-    size_t count = (size_t)n;
-    f->n = n;
-    f->body = body;
-    f->values_first = false;
-    f->slots = mem_alloc(count * (sizeof *f->slots + 2 * sizeof *f->args + sizeof *f->results));
-    if (!f->slots)
-        return false;
-    f->args = (const void **)(f->slots + count);
-    f->results = (void **)(f->args + 2 * count);
-    for (int k = 0; k < n; k++) {
-        struct call_slot *s = &f->slots[k];
-        enum dtype t = acc ? acc[k] : out[k].dtype;
-        loader_init(&s->in, t, x[k].dtype);
-        loader_init(&s->out, out[k].dtype, t);
-        s->width = dtype_bytes(t);
-        f->results[k] = &s->result;
-    }
-    return true;
-}
-
-void call_reducer_free(struct call_reducer *f) { mem_free(f->slots); }
-
-void call_reducer_start(struct call_reducer *f, const void *const *init)
-{
-    for (int k = 0; k < f->n; k++)
-        memcpy(&f->slots[k].acc, init[k], f->slots[k].width);
-}
-
-/* Applies the body to accumulators and values. */
-static bool apply(struct call_reducer *f)
-{
-    for (int k = 0; k < f->n; k++)
-        f->args[f->values_first ? f->n + k : k] = &f->slots[k].acc;
-    if (!f->body->call(f->body->context, f->args, f->results))
-        return false;
-    for (int k = 0; k < f->n; k++)
-        f->slots[k].acc = f->slots[k].result;
-    return true;
-}
-
-bool call_reducer_value(struct call_reducer *f)
-{
-    for (int k = 0; k < f->n; k++) {
-        struct call_slot *s = &f->slots[k];
-        f->args[f->values_first ? k : f->n + k] = loader_read(&s->in, &s->value, s->at, 0, 1);
-    }
-    return apply(f);
-}
-
-void call_reducer_load(struct call_reducer *f)
-{
-    for (int k = 0; k < f->n; k++) {
-        struct call_slot *s = &f->slots[k];
-        memcpy(&s->acc, loader_read(&s->in, &s->value, s->at, 0, 1), s->width);
-    }
-}
-
-bool call_reducer_join(struct call_reducer *f, const union kern_element *values)
-{
-    for (int k = 0; k < f->n; k++)
-        f->args[f->values_first ? k : f->n + k] = &values[k];
-    return apply(f);
-}
-
-void call_reducer_store(struct call_reducer *f, int k, char *out)
-{
-    const struct call_slot *s = &f->slots[k];
-    loader_write(&s->out, out, 0, &s->acc, 1);
 }

@@ -272,44 +272,21 @@ static struct piece find_piece(const struct patches *p, const struct patch_line 
     return piece;
 }
 
-typedef struct kern_w16 wide;
-
 /* Rows of one feature each. */
-#define COLUMNS(T)                                                                                 \
-    KERN_CLONES static void columns_##T(const struct piece *pieces, int64_t count, int64_t step,   \
-                                        int64_t channel_step, int64_t channels, T *to,             \
-                                        int64_t columns)                                           \
-    {                                                                                              \
-        for (int64_t z = 0; z < channels; z++, to += columns)                                      \
-            for (int64_t i = 0; i < count; i++) {                                                  \
-                const char *from = pieces[i].from + z * channel_step;                              \
-                T *at = to + pieces[i].first;                                                      \
-                if (step == (int64_t)sizeof(T))                                                    \
-                    memcpy(at, from, (size_t)pieces[i].count * sizeof(T));                         \
-                else                                                                               \
-                    for (int64_t j = 0; j < pieces[i].count; j++)                                  \
-                        at[j] = *(const T *)(const void *)(from + j * step);                       \
-            }                                                                                      \
-    }
-COLUMNS(kern_w1)
-COLUMNS(kern_w2)
-COLUMNS(kern_w4)
-COLUMNS(kern_w8)
-COLUMNS(wide)
-
-static void columns_of(int64_t width, const struct piece *pieces, int64_t count, int64_t step,
-                       int64_t channel_step, int64_t channels, void *to, int64_t columns)
+static void copy_columns(const struct patches *p, const struct piece *pieces, int64_t count,
+                         int64_t channels, char *to, int64_t columns)
 {
-    if (width == 1)
-        columns_kern_w1(pieces, count, step, channel_step, channels, to, columns);
-    else if (width == 2)
-        columns_kern_w2(pieces, count, step, channel_step, channels, to, columns);
-    else if (width == 4)
-        columns_kern_w4(pieces, count, step, channel_step, channels, to, columns);
-    else if (width == 8)
-        columns_kern_w8(pieces, count, step, channel_step, channels, to, columns);
-    else
-        columns_wide(pieces, count, step, channel_step, channels, to, columns);
+    const struct patch_dim *last = &p->dim[p->spatial - 1];
+    const int64_t from[2] = {p->channel_step, last->step * last->stride},
+                  out[2] = {columns * p->width, p->width};
+    for (int64_t i = 0; i < count; i++) {
+        char *at = to + pieces[i].first * p->width;
+        if (from[1] == p->width)
+            copy_runs(at, out[0], pieces[i].from, from[0], channels, pieces[i].count * p->width);
+        else
+            kern_copy_block(at, pieces[i].from, (const int64_t[]){channels, pieces[i].count}, out,
+                            from, (size_t)p->width);
+    }
 }
 
 /* find_piece() position by position, for dilated inputs, where adjacent positions may be holes. */
@@ -352,7 +329,6 @@ static int64_t find_pieces(const struct patches *p, const struct patch_line *lin
 void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1,
                      char *scratch, int64_t columns)
 {
-    const int64_t step = p->dim[p->spatial - 1].step * p->dim[p->spatial - 1].stride;
     struct piece pieces[PATCH_COLUMNS];
     struct patch_line lines[PATCH_COLUMNS];
     int64_t line_count = 0;
@@ -368,7 +344,7 @@ void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t 
         }
         if (seen < columns)
             memset(scratch, 0, (size_t)((b - a) * columns * p->width));
-        columns_of(p->width, pieces, count, step, p->channel_step, b - a, scratch, columns);
+        copy_columns(p, pieces, count, b - a, scratch, columns);
         scratch += (b - a) * columns * p->width;
     }
 }

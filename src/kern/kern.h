@@ -170,9 +170,6 @@ int kern_fused_lanes(int rank, const int64_t *dims, const bool *reduced);
 /* Whether the columns of a row, of elements of `width` bytes, stay in the caches from one reduction
  * to the next op. */
 bool kern_fused_fits(int rank, const int64_t *dims, const bool *reduced, size_t width);
-/* Whether a reduction of elements of type `t` may be split: starting from `identity`, with a
- * partial result of type `part`, which is then combined with the initial value. */
-bool kern_reducer_splits(enum kern_combine combine, enum dtype t, enum dtype *part, void *identity);
 /* Size in bytes of the workspace `workspace` for the tiles of that many threads; it must be aligned
  * to a cache line. */
 size_t kern_fused_workspace(const struct kern_fused *f, int worker_count);
@@ -215,17 +212,6 @@ void kern_view_slice(struct view *out, const struct view *x, const int64_t *star
                      const int64_t *limit, const int64_t *stride);
 void kern_view_reverse(struct view *out, const struct view *x, const int64_t *dimensions,
                        int count);
-
-/* The same operations as copies. */
-typedef void kern_reshape_fn(const struct view *out, const struct view *x);
-typedef void kern_transpose_fn(const struct view *out, const struct view *x,
-                               const int64_t *permutation);
-typedef void kern_broadcast_fn(const struct view *out, const struct view *x,
-                               const int64_t *dimensions);
-typedef void kern_slice_fn(const struct view *out, const struct view *x, const int64_t *start,
-                           const int64_t *stride);
-typedef void kern_reverse_fn(const struct view *out, const struct view *x,
-                             const int64_t *dimensions, int count);
 
 /* ---- computations applied to elements ---- */
 
@@ -553,7 +539,7 @@ const char *kern_fft_choice(struct thread_pool *workers, const struct view *out,
 /* ---- table.c: which kernels a program runs ---- */
 
 /* A kernel for every op that is not elementwise. kern_plain has the plain ones, kern_fast the fast
- * ones where they exist. Rearrangements are NULL in kern_fast, where views implement them. */
+ * ones where they exist. Rearrangements are views, which plain runs copy. */
 struct kernels {
 #define KERNEL(name) kern_##name##_fn *name;
 #include "kern/kernel.def"

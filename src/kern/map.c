@@ -10,10 +10,7 @@
 #include "kern/tile.h"
 
 enum {
-    SHORT_ROW = 64, /* of shorter rows, many are gathered into a tile */
-    /* a plane (two innermost dimensions) of at least this many elements does not share tiles with
-     * others */
-    PLANE = 256,
+    SHORT_ROW = 64, /* of shorter rows, those of a plane (two innermost dimensions) share tiles */
     SHARE = 1 << 16 /* minimum number of elements in a task */
 };
 
@@ -100,32 +97,6 @@ static void map_row(struct tile_job *m, char *const *at, int64_t length)
     }
 }
 
-/* Processes `rows` short rows in one tile; `walk` moves past them. */
-static bool map_rows(struct tile_job *m, struct nest_walk *walk, int64_t length, int64_t rows)
-{
-    const int inner = m->nest.rank - 1;
-    struct nest_walk first = *walk;
-    int64_t n = 0;
-    bool more = true;
-    for (int64_t r = 0; r < rows && more; r++, n += length) {
-        for (int k = 1; k < m->nest.count; k++)
-            if (!m->repeated[k])
-                kern_pack(m->tiles[k] + (size_t)n * m->width[k], walk->at[k],
-                          m->nest.strides[k][inner], m->width[k], length);
-        more = nest_step(walk);
-    }
-    const void *args[NEST_MAX_VIEWS];
-    for (int k = 1; k < m->nest.count; k++)
-        args[k - 1] = m->tiles[k];
-    m->fn(m->context, m->worker, m->tiles[0], args, n);
-    for (int64_t done = 0; done < n; done += length) {
-        kern_unpack(first.at[0], m->nest.strides[0][inner],
-                    m->tiles[0] + (size_t)done * m->width[0], m->width[0], length);
-        nest_step(&first);
-    }
-    return more;
-}
-
 /* Processes the short rows of one plane: views whose rows are contiguous are used in place. */
 static void map_plane(struct tile_job *m, char *const *at, int64_t rows, int64_t length)
 {
@@ -151,12 +122,6 @@ static void map_plane(struct tile_job *m, char *const *at, int64_t rows, int64_t
     }
 }
 
-static bool has_planes(const struct nest *n)
-{
-    const int inner = n->rank - 1;
-    return inner > 0 && n->dims[inner] < SHORT_ROW && n->dims[inner - 1] >= PLANE / n->dims[inner];
-}
-
 static void map_views(tile_context_fn *fn, const void *context, int worker, const struct view *out,
                       int count, const struct view *args)
 {
@@ -175,20 +140,14 @@ static void map_views(tile_context_fn *fn, const void *context, int worker, cons
     const int inner = m.nest.rank - 1;
     const int64_t length = inner < 0 ? 1 : m.nest.dims[inner];
     fill_repeated(&m, at, points < KERN_TILE ? points : KERN_TILE);
-    const bool planes = has_planes(&m.nest);
+    const bool planes = inner > 0 && length < SHORT_ROW;
     nest_start(&walk, &m.nest, inner < 0 ? 0 : inner - planes, at);
-    if (planes) {
-        do
+    do
+        if (planes)
             map_plane(&m, walk.at, m.nest.dims[inner - 1], length);
-        while (nest_step(&walk));
-    } else if (length >= SHORT_ROW || inner <= 0) {
-        do
+        else
             map_row(&m, walk.at, length);
-        while (nest_step(&walk));
-    } else {
-        while (map_rows(&m, &walk, length, KERN_TILE / length))
-            ;
-    }
+    while (nest_step(&walk));
 }
 
 /* ---- multithreaded: split along the dimension with the largest stride in the result ---- */

@@ -206,7 +206,7 @@ void reduce_by_pick(struct thread_pool *workers, const struct view *out, const s
 /* The greatest (or least) of n elements; NaNs are skipped and reported. */
 float pick_best_f32(const float *x, int64_t n, bool greatest, bool *nan);
 
-/* ---- body.c: recognized combiners, and bodies called element by element ---- */
+/* ---- body.c: recognized combiners ---- */
 
 /* The work type of a recognized reduction of elements of type `t` (grammar/values.md 12.1). */
 enum dtype combine_work_type(enum kern_combine c, enum dtype t);
@@ -217,32 +217,5 @@ enum dtype combine_window_type(enum kern_combine c, enum dtype t);
 bool combine_order_free(enum kern_combine c, enum dtype t, enum dtype work);
 /* The element e with f(a, e) = a for every a, in type `t`; false if none. */
 bool combine_identity(enum kern_combine c, enum dtype t, void *element);
-
-/* A reduction of n operands through body->call. `acc`: its types; NULL: those of the results. */
-struct call_slot {
-    union kern_element acc, value, result;
-    struct loader in, out; /* operand -> accumulator type -> result */
-    const char *at;        /* address of the operand's next element */
-    size_t width;          /* of the accumulator */
-};
-struct call_reducer {
-    int n;
-    const struct kern_body *body;
-    bool values_first; /* values precede accumulators in the body's arguments; false at first */
-    struct call_slot *slots;
-    const void **args;
-    void **results;
-};
-/* False: out of memory */
-bool call_reducer_init(struct call_reducer *f, int n, const struct view *out, const struct view *x,
-                       const enum dtype *acc, const struct kern_body *body);
-void call_reducer_free(struct call_reducer *f);
-void call_reducer_start(struct call_reducer *f, const void *const *init);
-bool call_reducer_value(
-    struct call_reducer *f); /* combines the values that the slots' `at` point to */
-void call_reducer_load(struct call_reducer *f); /* those values become the accumulators */
-/* Combines n values of the accumulators' types. */
-bool call_reducer_join(struct call_reducer *f, const union kern_element *values);
-void call_reducer_store(struct call_reducer *f, int k, char *out);
 
 #endif

@@ -488,15 +488,6 @@ static void fill_zero(const struct product *p)
     } while (nest_step(&w));
 }
 
-/* Whether the result is stored by columns: its elements are closer together along m than along
- * n. */
-static bool is_upright(const struct product *p)
-{
-    const int64_t width = (int64_t)dtype_bytes(p->out_type);
-    return p->m.rank == 1 && only_step(&p->m, 0) == width &&
-           !(p->n.rank <= 1 && only_step(&p->n, 0) == width);
-}
-
 /* Whether the rows of the transposed right operand are contiguous, and transposing the left one and
  * the result takes less than packing them. */
 static bool is_turned(const struct product *p)
@@ -607,7 +598,7 @@ bool product_run(struct thread_pool *workers, struct product *p)
         return product_run_batch(workers, p);
     if (prepare_vectors(p))
         return matvec_run(workers, p);
-    return is_upright(p) || is_turned(p) ? by_columns(workers, p) : by_blocks(workers, p);
+    return is_turned(p) ? by_columns(workers, p) : by_blocks(workers, p);
 }
 
 const char *product_choice(struct product *p)

@@ -11,60 +11,6 @@
 #include "kern/reducer.h"
 #include "kern/plain/plain.h"
 
-/* ---- the body called for every element ---- */
-
-/* Advances a row-major index over some dimensions of the operands; false after the last
- * position. */
-static bool step_operands(struct call_reducer *f, const struct view *x, const bool *reduced,
-                          bool which, int64_t *index)
-{
-    for (int d = x->rank - 1; d >= 0; d--) {
-        if (reduced[d] != which)
-            continue;
-        bool wrap = ++index[d] == x->dims[d];
-        int64_t steps = wrap ? 1 - x->dims[d] : 1;
-        for (int k = 0; k < f->n; k++)
-            f->slots[k].at += steps * x[k].strides[d];
-        if (!wrap)
-            return true;
-        index[d] = 0;
-    }
-    return false;
-}
-
-static bool reduce_views_by_call(struct call_reducer *f, const struct view *out,
-                                 const struct view *x, const void *const *init, const bool *reduced)
-{
-    int64_t index[VIEW_MAX_RANK] = {0}, out_index[VIEW_MAX_RANK] = {0};
-    for (int k = 0; k < f->n; k++)
-        f->slots[k].at = x[k].data;
-    do {
-        call_reducer_start(f, init);
-        bool more = true;
-        while (more) {
-            if (!call_reducer_value(f))
-                return false;
-            more = step_operands(f, x, reduced, true, index);
-        }
-        for (int k = 0; k < f->n; k++)
-            call_reducer_store(f, k, view_at(&out[k], out_index));
-        step_operands(f, x, reduced, false, index);
-    } while (index_next(out->rank, out->dims, out_index));
-    return true;
-}
-
-static bool reduce_by_call(int n, const struct view *out, const struct view *x,
-                           const void *const *init, const enum dtype *acc, const bool *reduced,
-                           const struct kern_body *body)
-{
-    struct call_reducer f;
-    if (!call_reducer_init(&f, n, out, x, acc, body))
-        return false;
-    bool ok = reduce_views_by_call(&f, out, x, init, reduced);
-    call_reducer_free(&f);
-    return ok;
-}
-
 /* ---- recognized bodies ---- */
 
 enum {
@@ -397,6 +343,19 @@ static enum reduce_method choose(int n, const struct view *out, const struct vie
                : BY_CALLS; /* there values are rounded when they are loaded */
 }
 
+/* Elements of a single result that are dense in memory count as one dimension. */
+static bool reduce_one_by_one(int n, const struct view *out, const struct view *x,
+                              const void *const *init, const enum dtype *acc, const bool *reduced,
+                              const struct kern_body *body)
+{
+    const int64_t elements = view_elements(x);
+    struct view flat;
+    if (n > 1 || out->rank > 0 || x->rank < 2 || !view_is_dense(x))
+        return plain_reduce(NULL, n, out, x, init, acc, reduced, body);
+    view_dense(&flat, x->dtype, 1, &elements, x->data);
+    return plain_reduce(NULL, 1, out, &flat, init, acc, reduced, body);
+}
+
 /* spec: Reduce. f(f(f(init, x0), x1), ...) over the reduced dims in row-major order. */
 bool kern_reduce(struct thread_pool *workers, int n, const struct view *out, const struct view *x,
                  const void *const *init, const enum dtype *acc, const bool *reduced,
@@ -407,8 +366,8 @@ bool kern_reduce(struct thread_pool *workers, int n, const struct view *out, con
     case BY_INIT: fill_with_init(workers, n, out, init, acc); return true;
     case BY_PICK: reduce_by_pick(workers, out, x, init, reduced, body->pick); return true;
     case BY_LANES: return reduce_by_lanes(workers, n, out, x, init, acc, reduced, body);
-    case BY_FORMULA: return plain_reduce(NULL, n, out, x, init, acc, reduced, body);
-    case BY_CALLS: return reduce_by_call(n, out, x, init, acc, reduced, body);
+    case BY_FORMULA:
+    case BY_CALLS: return reduce_one_by_one(n, out, x, init, acc, reduced, body);
     default:
         return reduce_dimensions(workers, out, x, *init, *acc,
                                  combine_work_type(body->combine, *acc), reduced, body->combine);

@@ -152,10 +152,7 @@ static void choose_lanes(struct lane_reduction *f, const struct view *x)
 
 bool lanes_apply(const struct view *out, const struct kern_body *body)
 {
-    int64_t max = 0;
-    for (int d = 0; d < out->rank; d++)
-        max = out->dims[d] > max ? out->dims[d] : max;
-    return body->lanes && max >= 16;
+    return body->lanes && view_elements(out) > 1;
 }
 
 bool reduce_by_lanes(struct thread_pool *workers, int n, const struct view *out,

@@ -237,7 +237,8 @@ bool pick_applies(int n, const struct view *out, const struct view *x, const enu
                   const bool *reduced, const struct kern_body *body)
 {
     if (n != 2 || !body->pick ||
-        (far_apart(x, reduced) && lanes_apply(out, body) && !in_columns(x, reduced)))
+        (far_apart(x, reduced) && lanes_apply(out, body) && view_elements(out) >= 16 &&
+         !in_columns(x, reduced)))
         return false;
     for (int k = 0; k < n; k++)
         if (x[k].dtype != acc[k] || out[k].dtype != acc[k])

@@ -1,5 +1,5 @@
 /*
- * rng.c: the random bits of plain/rng.c, computed many blocks at a time.
+ * rng.c: random bits from a counter, computed many blocks at a time.
  *
  * A block's words are consecutive in a result of 32-bit elements, and of 64-bit elements too, so
  * both are written in place; each narrower element has the low bits of a word. spec:

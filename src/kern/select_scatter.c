@@ -1,60 +1,14 @@
 /*
  * select_scatter.c: select-and-scatter, the gradient of pooling. If windows have size 1 along a
- * dimension (features), its elements are processed in lanes; else element by element.
+ * dimension (features), its elements are processed in lanes; else the plain kernel computes it.
  *
  * Order: windows in row-major order of the source, within each row-major over its positions; if two
  * windows select the same element, the earlier one is combined first.
  */
 #include <stdlib.h>
 
+#include "kern/plain/plain.h"
 #include "kern/window.h"
-
-/* A recognized or called function of two elements of type t. */
-struct pair_fn {
-    kern_tile_fn *fn; /* NULL: call the body */
-    const struct kern_body *body;
-};
-
-static void find_pair(struct pair_fn *p, const struct kern_body *body, enum dtype t)
-{
-    static const enum kern_direction direction[] = {KERN_GE, KERN_GT, KERN_LE, KERN_LT};
-    p->body = body;
-    p->fn = NULL;
-    if (kern_combine_opcode(body->combine))
-        p->fn = kern_find_elementwise(kern_combine_opcode(body->combine), t);
-    else if (body->combine >= KERN_SELECT_GE)
-        p->fn = kern_find_compare(direction[body->combine - KERN_SELECT_GE], false, t);
-}
-
-static bool apply_pair(const struct pair_fn *p, const void *a, const void *b, void *result)
-{
-    const void *args[2] = {a, b};
-    if (!p->fn)
-        return p->body->call(p->body->context, args, &result);
-    p->fn(result, args, 1);
-    return true;
-}
-
-/* Finds the selected element of the window at o: its index is stored to `at`; *found: whether there
- * is one. */
-static bool select_place(const struct view *x, const struct kern_window_dim *window,
-                         const int64_t *o, const struct pair_fn *select, int64_t *at, bool *found)
-{
-    struct window_walk w;
-    const char *best = NULL;
-    uint8_t keep;
-    for (window_start(&w, x, window, o); window_next(&w);) {
-        const char *candidate = view_at(x, w.at);
-        if (best && !apply_pair(select, best, candidate, &keep))
-            return false;
-        if (best && keep)
-            continue;
-        best = candidate;
-        memcpy(at, w.at, sizeof *at * (size_t)x->rank);
-    }
-    *found = best != NULL;
-    return true;
-}
 
 /* ---- adjacent windows ---- */
 
@@ -69,16 +23,23 @@ struct lanes {
     struct loader candidate, source;
 };
 
+/* Enough lanes, or the most there are; of these, elements that are closest together. */
 static int lane_dimension(const struct view *x, const struct view *source,
                           const struct kern_window_dim *window)
 {
+    enum { ENOUGH = 8 };
     int best = -1;
+    int64_t most = 1;
     for (int d = 0; d < x->rank; d++) {
         const struct kern_window_dim *w = &window[d];
-        bool alone = w->size == 1 && w->stride == 1 && w->pad_low == 0 && w->base_dilation == 1;
-        if (alone && source->dims[d] == x->dims[d] && x->dims[d] >= 8 &&
-            (best < 0 || llabs(x->strides[d]) < llabs(x->strides[best])))
+        const bool alone = w->size == 1 && w->stride == 1 && w->pad_low == 0 &&
+                           w->base_dilation == 1 && source->dims[d] == x->dims[d];
+        const int64_t lanes = min_i64(x->dims[d], ENOUGH);
+        if (alone && lanes >= most &&
+            (best < 0 || lanes > most || llabs(x->strides[d]) < llabs(x->strides[best]))) {
             best = d;
+            most = lanes;
+        }
     }
     return best;
 }
@@ -203,60 +164,25 @@ static void scatter_lanes(const struct lanes *l, const struct view *out, const s
     } while (next_in_part(part, source->rank, dims, o));
 }
 
-/* ---- window by window ---- */
-
-static bool scatter_one_by_one(const struct view *out, const struct view *x,
-                               const struct view *source, const struct kern_window_dim *window,
-                               const struct pair_fn *choose, const struct pair_fn *combine,
-                               const struct loader *narrow, const struct source_part *part)
-{
-    int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
-    if (part->d >= 0)
-        o[part->d] = part->from;
-    do {
-        union kern_element scratch, result;
-        bool found;
-        if (!select_place(x, window, o, choose, at, &found))
-            return false;
-        if (!found)
-            continue;
-        char *to = view_at(out, at);
-        if (!apply_pair(combine, to, loader_read(narrow, &scratch, view_at(source, o), 0, 1),
-                        &result))
-            return false;
-        memcpy(to, &result, dtype_bytes(out->dtype));
-    } while (next_in_part(part, source->rank, source->dims, o));
-    return true;
-}
-
 /* ---- shared by threads ---- */
 
 struct scatter_task {
     const struct view *out, *x, *source;
     const struct kern_window_dim *window;
-    struct pair_fn choose, combine;
-    struct loader narrow;
     struct lanes lanes;
     int cut;       /* the dimension along which the source is split; -1: one part */
     int64_t piece; /* size of a part along it */
 };
 
-/* Processes a part. Fails only if a called body does. */
-static bool scatter_some(const struct scatter_task *t, const struct source_part *part)
-{
-    if (t->lanes.d < 0)
-        return scatter_one_by_one(t->out, t->x, t->source, t->window, &t->choose, &t->combine,
-                                  &t->narrow, part);
-    scatter_lanes(&t->lanes, t->out, t->x, t->source, t->window, part);
-    return true;
-}
-
 static void scatter_part(void *context, int64_t part, int worker)
 {
     const struct scatter_task *t = context;
-    struct source_part p = {t->cut, part * t->piece, (part + 1) * t->piece};
-    p.limit = p.limit < t->source->dims[t->cut] ? p.limit : t->source->dims[t->cut];
-    scatter_some(t, &p);
+    struct source_part p = {.d = t->cut};
+    if (t->cut >= 0) {
+        p.from = part * t->piece;
+        p.limit = min_i64(p.from + t->piece, t->source->dims[t->cut]);
+    }
+    scatter_lanes(&t->lanes, t->out, t->x, t->source, t->window, &p);
 }
 
 /* Splits the source along a dimension in which windows do not overlap, so that parts do not
@@ -281,6 +207,21 @@ static void cut_source(struct scatter_task *t)
     }
 }
 
+/* Sets the kernels of the lanes; false: there are none for these bodies. */
+static bool find_kernels(struct lanes *l, const struct kern_body *select,
+                         const struct kern_body *scatter, enum dtype x, enum dtype out)
+{
+    static const enum kern_direction direction[] = {KERN_GE, KERN_GT, KERN_LE, KERN_LT};
+    const char *opcode = kern_combine_opcode(scatter->combine);
+    if (select->combine < KERN_SELECT_GE || !opcode)
+        return false;
+    l->compare = kern_find_compare(direction[select->combine - KERN_SELECT_GE], false, x);
+    l->choose = kern_find_elementwise("select", x);
+    l->combine = kern_find_elementwise(opcode, out);
+    find_select(l, select->combine, x);
+    return l->compare && l->choose && l->combine;
+}
+
 /* spec: SelectAndScatter. In each window the first element is selected until select(selected, next)
  * is false; then out = scatter(out, source) at its position. */
 bool kern_select_and_scatter(struct thread_pool *workers, const struct view *out,
@@ -290,29 +231,19 @@ bool kern_select_and_scatter(struct thread_pool *workers, const struct view *out
 {
     struct scatter_task t = {.out = out, .x = x, .source = source, .window = window, .cut = -1};
     struct lanes *l = &t.lanes;
-    find_pair(&t.choose, select, x->dtype);
-    find_pair(&t.combine, scatter, out->dtype);
-    loader_init(&t.narrow, out->dtype, source->dtype);
+    l->d = lane_dimension(x, source, window);
+    if (l->d < 0 || !window_places_few(x->rank, window) ||
+        !find_kernels(l, select, scatter, x->dtype, out->dtype))
+        return plain_select_and_scatter(NULL, out, x, source, init, window, select, scatter);
+    loader_init(&l->source, out->dtype, source->dtype);
+    l->width = dtype_bytes(out->dtype);
+    l->out = out->strides[l->d];
+    l->x = x->strides[l->d];
     kern_fill(workers, out, init);
     if (view_elements(source) == 0)
         return true;
-    *l = (struct lanes){.d = lane_dimension(x, source, window),
-                        .width = dtype_bytes(out->dtype),
-                        .compare = t.choose.fn,
-                        .choose = kern_find_elementwise("select", x->dtype),
-                        .combine = t.combine.fn,
-                        .source = t.narrow};
-    find_select(l, select->combine, x->dtype);
-    if (!l->compare || !l->combine || !l->choose || !window_places_few(x->rank, window))
-        l->d = -1;
-    if (l->d >= 0) {
-        l->out = out->strides[l->d];
-        l->x = x->strides[l->d];
-    }
-    if (l->compare && l->combine)
-        cut_source(&t);
-    if (t.cut < 0)
-        return scatter_some(&t, &(struct source_part){.d = -1});
-    thread_pool_run(workers, ratio_up(source->dims[t.cut], t.piece), scatter_part, &t);
+    cut_source(&t);
+    thread_pool_run(workers, t.cut < 0 ? 1 : ratio_up(source->dims[t.cut], t.piece), scatter_part,
+                    &t);
     return true;
 }

@@ -22,43 +22,6 @@ static inline bool window_position(const struct kern_window_dim *w, int64_t dim,
     return at < dim;
 }
 
-/* The positions of the window at index `o`, row-major, without those outside the operand. */
-struct window_walk {
-    const struct view *x;
-    const struct kern_window_dim *window;
-    const int64_t *o;
-    int64_t sizes[VIEW_MAX_RANK], k[VIEW_MAX_RANK], at[VIEW_MAX_RANK];
-    bool done;
-};
-
-static inline void window_start(struct window_walk *w, const struct view *x,
-                                const struct kern_window_dim *window, const int64_t *o)
-{
-    w->x = x;
-    w->window = window;
-    w->o = o;
-    w->done = false;
-    for (int d = 0; d < x->rank; d++) {
-        w->sizes[d] = window[d].size;
-        w->k[d] = 0;
-        w->done |= window[d].size == 0;
-    }
-}
-
-/* Moves w->at to the next position inside; false if none. */
-static inline bool window_next(struct window_walk *w)
-{
-    while (!w->done) {
-        bool inside = true;
-        for (int d = 0; d < w->x->rank && inside; d++)
-            inside = window_position(&w->window[d], w->x->dims[d], w->o[d], w->k[d], &w->at[d]);
-        w->done = !index_next(w->x->rank, w->sizes, w->k);
-        if (inside)
-            return true;
-    }
-    return false;
-}
-
 /* ---- window.c ---- */
 
 enum { WINDOW_PLACES = 128 };

@@ -34,35 +34,6 @@ static enum kern_combine find_combine(const struct kern_tiles *tiles, const stru
     return is_single(c, fn, 0, 1) || is_single(c, fn, 1, 0) ? combine_of(tiles, fn, t) : KERN_CALL;
 }
 
-/* The operation that computes result k from accumulator k and value k alone; NULL if there is
- * none. */
-static const struct scalar_op *find_independent(const struct scalar_code *c, int k)
-{
-    const void *x = c->args[k].at, *y = c->args[c->result_count + k].at;
-    for (int j = 0; j + 1 < c->op_count; j++) {
-        const struct scalar_op *op = &c->ops[j];
-        if (op->kind == SCALAR_APPLY && op->out == c->results[k].at && x && y)
-            return (op->args[0] == x && op->args[1] == y) || (op->args[0] == y && op->args[1] == x)
-                       ? op
-                       : NULL;
-    }
-    return NULL;
-}
-
-bool plan_find_combines(struct planner *pl, const struct body *b, enum kern_combine *combines)
-{
-    const struct scalar_code *c = b->code;
-    if (!c || c->arg_count != 2 * c->result_count || c->op_count != c->result_count + 1)
-        return false;
-    for (int k = 0; k < c->result_count; k++) {
-        const struct scalar_op *op = find_independent(c, k);
-        combines[k] = op ? combine_of(pl->tiles, op->fn, b->args[k]) : KERN_CALL;
-        if (combines[k] == KERN_CALL)
-            return false;
-    }
-    return true;
-}
-
 static bool is_order(struct body *b, kern_tile_fn *less, kern_tile_fn *greater, int key)
 {
     if (is_single(b->code, less, 2 * key, 2 * key + 1) ||

@@ -439,9 +439,6 @@ static bool build_function(struct planner *pl, const struct inst *caller, struct
         plan_read_through(&b, b.env[c->root->index]);
         plan_drop_dead(pl, f, b.value_count, b.env[c->root->index]);
     }
-    if ((pl->depth > 1 ? plan_optimises(pl) : plan_keeps(pl)) &&
-        !plan_split(&b, b.env[c->root->index]))
-        return false;
     if (pl->depth > 1 && !plan_is_traced(pl))
         plan_hoist(pl, f, b.value_count, b.env[c->root->index]);
     else if (plan_keeps(pl))

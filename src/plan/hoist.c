@@ -341,15 +341,6 @@ static struct when nothing_known(struct planner *pl, struct function *f, int val
     return w;
 }
 
-const uint8_t *plan_hoist_levels(struct planner *pl, struct function *f, int value_count,
-                                 struct leaves results)
-{
-    struct when w = nothing_known(pl, f, value_count, results);
-    find_invariant_params(&w, results);
-    find_steps(&w);
-    return w.value;
-}
-
 static void note_missed(struct when *w)
 {
     const struct missed_hoist *missed = ARENA_DUP(&w->pl->p->arena, w->missed, w->f->step_count);

@@ -220,9 +220,7 @@ struct plan_stats {
     int merged;  /* steps merged by common-subexpression elimination */
     /* instructions replaced by an alias or by a simpler step */
     int simplified;
-    int folded; /* steps that were constant-folded */
-    /* reductions split in two, of which the first part runs less often than the second */
-    int split;
+    int folded;  /* steps that were constant-folded */
     int dropped; /* dead steps */
     /* steps of other functions that depend on constants alone: run once per run */
     int hoist;

@@ -21,7 +21,6 @@
  *     same.c          common-subexpression elimination
  *     used.c          dead instructions of the module, dead steps of a function
  *     hoist.c         hoisting of constant and loop-invariant steps
- *     split.c         splitting of partly constant reductions
  *     batchnorm.c     batch normalizations as simpler steps
  *     derive.h        steps of instructions that are not in the module
  *     fuse.c, fuse_ops.c, fuse_native.c   fused loops
@@ -278,9 +277,6 @@ void simple_note(struct build *b, struct leaves made);
 bool plan_is_pure(struct planner *pl, const struct inst *i);
 /* plan_is_pure() for a loop, branch or call and everything that it calls. */
 bool plan_runs_pure(struct planner *pl, const struct inst *i);
-/* By value number: how often the value is computed, enum hoist. */
-const uint8_t *plan_hoist_levels(struct planner *pl, struct function *f, int value_count,
-                                 struct leaves results);
 /* Hoists steps of a function that need not run every time: sets step.hoist and moves them to the
  * front; `results`: what the function returns. */
 void plan_hoist(struct planner *pl, struct function *f, int value_count, struct leaves results);
@@ -289,10 +285,6 @@ bool plan_keeps(const struct planner *pl);
 /* plan_hoist() for the entry computation, whose values stay with the program. */
 void plan_hoist_entry(struct planner *pl, struct function *f, int value_count,
                       struct leaves results);
-
-/* ---- split.c ---- */
-
-bool plan_split(struct build *b, struct leaves results); /* false with a message */
 
 /* ---- tile.c ---- */
 
@@ -341,9 +333,6 @@ const struct kern_pick *plan_find_pick(struct planner *pl, const struct body *b)
 /* Makes the bodies of a step whose instruction applies computations to elements; false with a
  * message. */
 bool plan_bodies(struct planner *pl, struct step *s);
-/* The combiner of each value of a reducer whose values are independent of each other; false when
- * they are not. */
-bool plan_find_combines(struct planner *pl, const struct body *b, enum kern_combine *combines);
 
 /* ---- termination.c ---- */
 

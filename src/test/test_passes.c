@@ -460,86 +460,6 @@ START_TEST(loop_invariants_are_hoisted)
 }
 END_TEST
 
-/* ---- reductions in two stages ---- */
-
-struct split_case {
-    enum dtype type;
-    const char *op;
-    int parts; /* 1 if operations may be reordered */
-};
-
-/* Elements are small integers, so that sums are exact. */
-static void put_split(struct buf *out, const struct split_case *c, const char *dims,
-                      const char *left, const char *reduced)
-{
-    const char *t = dtype_spelling(c->type);
-    buf_printf(out,
-               "HloModule m\nf {\n  a = %s[] parameter(0)\n  b = %s[] parameter(1)\n  ROOT r = "
-               "%s[] %s(b, a)\n}\n"
-               "ENTRY e {\n  first = %s[] parameter(0)\n  i = s32[%s] iota(), iota_dimension=1\n"
-               "  n = s32[] constant(5)\n  ns = s32[%s] broadcast(n), dimensions={}\n"
-               "  k = s32[%s] remainder(i, ns)\n  x = %s[%s] convert(k)\n"
-               "  ROOT r = %s[%s] reduce(x, first), dimensions={%s}, to_apply=f\n}\n",
-               t, t, t, c->op, t, dims, dims, dims, t, dims, t, left, reduced);
-    buf_putc(out, '\0');
-}
-
-static struct literal *run_from(struct run *r, const struct literal *first)
-{
-    run_try(r, (const struct literal *const[]){first}, 1);
-    ck_assert_msg(r->result != NULL, "%s", run_messages(r));
-    struct literal *result = r->result;
-    r->result = NULL;
-    return result;
-}
-
-static void check_split(const struct split_case *c, const char *dims, const char *left,
-                        const char *reduced)
-{
-    struct buf text = {0};
-    struct random random = {.state = (uint64_t)c->type, .specials = true};
-    struct run fast, plain;
-    put_split(&text, c, dims, left, reduced);
-    run_plan(&fast, text.data, &(struct plan_options){0});
-    run_plan(&plain, text.data, &(struct plan_options){.plain = true});
-    ck_assert_msg(fast.program->stats.split == c->parts, "%s", text.data);
-    struct literal *first =
-        literal_new(&fast.arena, shape_array(&fast.arena, c->type, 0, NULL, NULL, NULL));
-    for (int k = 0; k < 20; k++) {
-        random_element(&random, c->type, first->data);
-        struct literal *x = run_from(&fast, first), *y = run_from(&plain, first);
-        ck_assert_msg(same_literal(x, y, false), "%s", text.data);
-        literal_free_data(x);
-        literal_free_data(y);
-    }
-    literal_free_data(first);
-    run_free(&fast);
-    run_free(&plain);
-    buf_free(&text);
-}
-
-START_TEST(reductions_are_split)
-{
-    static const struct split_case cases[] = {
-        {DT_F32, "add", 1},     {DT_F64, "add", 1},      {DT_BF16, "add", 1},
-        {DT_F16, "add", 1},     {DT_F32, "maximum", 1},  {DT_BF16, "minimum", 1},
-        {DT_F64, "minimum", 1}, {DT_F32, "multiply", 0}, {DT_C64, "add", 0},
-        {DT_S8, "add", 1},      {DT_U64, "add", 1},      {DT_S32, "multiply", 1},
-        {DT_U8, "maximum", 1},  {DT_S64, "minimum", 1},  {DT_U16, "and", 1},
-        {DT_S16, "or", 1},      {DT_U32, "xor", 1},      {DT_PRED, "and", 1},
-        {DT_PRED, "or", 1},     {DT_PRED, "xor", 1},     {DT_F32, "subtract", 0},
-    };
-    for (size_t k = 0; k < COUNT_OF(cases); k++) {
-        check_split(&cases[k], "3,40,50", "3", "1,2");
-        check_split(&cases[k], "80,60", "", "0,1");
-        check_split(&cases[k], "20,200,2", "20,2", "1");
-    }
-    check_split(&(struct split_case){DT_F32, "add", 0}, "8,500", "", "0,1"); /* small */
-    check_split(&(struct split_case){DT_F32, "add", 0}, "4000,10,2", "4000,2",
-                "1"); /* nearly as many results */
-}
-END_TEST
-
 /* ---- random modules ---- */
 
 enum { MODULES = 1000, MAX_VALUES = 40 };
@@ -876,7 +796,6 @@ int main(void)
     tcase_add_test(tc, constant_loops_are_folded_in_the_first_run);
     tcase_add_test(tc, random_numbers_are_not_merged);
     tcase_add_test(tc, loop_invariants_are_hoisted);
-    tcase_add_test(tc, reductions_are_split);
     tcase_add_test(tc, passes_agree_with_unoptimized);
     tcase_add_test(tc, loops_of_large_arrays_agree_with_unoptimized);
     return check_run(s);

@@ -1,4 +1,4 @@
-# plan: the effect of passes: inlined calls and maps, constant-folded steps, loops as scalar code, reductions in two stages.
+# plan: the effect of passes: inlined calls and maps, constant-folded steps, loops as scalar code.
 # stderr: -
 cat >a.hlo <<'END'
 HloModule a
@@ -74,16 +74,3 @@ ENTRY e { a = f32[] parameter(0)
 END
 $HLO plan a.hlo >out.txt || exit 1
 want ' call: scalar code of 8 operations'
-cat >a.hlo <<'END'
-HloModule a
-add { x = f32[] parameter(0)
- y = f32[] parameter(1)
- ROOT s = f32[] add(x, y) }
-ENTRY e { first = f32[] parameter(0)
- x = f32[8192] iota(), iota_dimension=0
- ROOT r = f32[] reduce(x, first), dimensions={0}, to_apply=add }
-END
-$HLO plan a.hlo >out.txt || exit 1
-want ' f64[] 8 B b3 end 32.1 KiB reduce: add; vectors, blocks reduced in order; cached across runs'
-want ' split 1 reductions'
-want ' cached 2 steps'

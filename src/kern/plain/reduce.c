@@ -65,39 +65,37 @@ static bool window_sizes(const struct view *x, const struct kern_window_dim *win
 
 /* The only line of an array: elements [from, limit) from its end; with `out`, stores the results.
  */
-static bool reduce_interval(struct call_reducer *f, const struct view *out, const struct view *x,
+static bool reduce_interval(struct plain_reducer *f, const struct view *out, const struct view *x,
                             int d, int64_t from, int64_t limit)
 {
     bool ok = true;
     for (int64_t i = from; i < limit && ok; i++) {
         int64_t o[VIEW_MAX_RANK] = {0};
         o[d] = f->values_first ? x->dims[d] - 1 - i : i;
-        for (int k = 0; k < f->n; k++)
-            f->slots[k].at = view_at(&x[k], o);
         if (!out && i == from)
-            call_reducer_load(f);
+            plain_reducer_load(f, x, o);
         else
-            ok = call_reducer_value(f);
-        for (int k = 0; k < f->n && out; k++)
-            call_reducer_store(f, k, view_at(&out[k], o));
+            ok = plain_reducer_value(f, x, o);
+        if (out)
+            plain_reducer_store(f, out, o);
     }
     return ok;
 }
 
-static void set_accumulators(struct call_reducer *f, const union kern_element *from)
+static void set_accumulators(struct plain_reducer *f, const union kern_element *from)
 {
     for (int k = 0; k < f->n; k++)
         f->slots[k].acc = from[k];
 }
 
-static void get_accumulators(const struct call_reducer *f, union kern_element *to)
+static void get_accumulators(const struct plain_reducer *f, union kern_element *to)
 {
     for (int k = 0; k < f->n; k++)
         to[k] = f->slots[k].acc;
 }
 
 /* A long line in blocks: each starts with the reduction of all blocks before. */
-static bool reduce_blocks(struct call_reducer *f, const struct view *out, const struct view *x,
+static bool reduce_blocks(struct plain_reducer *f, const struct view *out, const struct view *x,
                           const void *const *init, int d)
 {
     const int64_t n = x->dims[d], size = cumulative_block(n), blocks = CUMULATIVE_BLOCKS;
@@ -108,12 +106,12 @@ static bool reduce_blocks(struct call_reducer *f, const struct view *out, const 
         ok = reduce_interval(f, NULL, x, d, b * size, (b + 1) * size);
         get_accumulators(f, totals + b * f->n);
     }
-    call_reducer_start(f, init);
+    plain_reducer_start(f, init);
     for (int64_t b = 0; b < blocks && ok; b++) {
         get_accumulators(f, start);
         ok = reduce_interval(f, out, x, d, b * size, b + 1 < blocks ? (b + 1) * size : n);
         set_accumulators(f, start);
-        ok = ok && call_reducer_join(f, totals + b * f->n);
+        ok = ok && plain_reducer_join(f, totals + b * f->n);
     }
     mem_free(totals);
     return ok;
@@ -127,9 +125,9 @@ static bool reduce_lines(struct plain_reducer *f, const struct view *out, const 
     bool ok = true;
     memcpy(lines, out->dims, sizeof lines);
     lines[d] = 1;
-    f->call.values_first = from_end;
+    f->values_first = f->called && from_end;
     if (f->called && cumulative_is_long(x, d))
-        return reduce_blocks(&f->call, out, x, init, d);
+        return reduce_blocks(f, out, x, init, d);
     do {
         plain_reducer_start(f, init);
         for (int64_t i = 0; i < x->dims[d] && ok; i++) {
@@ -173,17 +171,25 @@ bool plain_reduce_window(struct thread_pool *workers, int n, const struct view *
     return ok;
 }
 
-/* select(a, b): whether a stays selected. */
-static bool select_first(const struct kern_body *select, enum dtype t, const void *a, const void *b,
-                         bool *keep)
+/* The comparison that a body is; NULL: it is called. */
+static kern_tile_fn *find_compare(const struct kern_body *select, enum dtype t)
 {
     static const enum kern_direction direction[] = {KERN_GE, KERN_GT, KERN_LE, KERN_LT};
+    return select->combine < KERN_SELECT_GE
+               ? NULL
+               : kern_find_compare(direction[select->combine - KERN_SELECT_GE], false, t);
+}
+
+/* select(a, b): whether a stays selected. */
+static bool select_first(const struct kern_body *select, kern_tile_fn *compare, const void *a,
+                         const void *b, bool *keep)
+{
     uint8_t answer = 0;
     const void *args[2] = {a, b};
     void *results[1] = {&answer};
     bool ok = true;
-    if (select->combine >= KERN_SELECT_GE)
-        kern_find_compare(direction[select->combine - KERN_SELECT_GE], false, t)(&answer, args, 1);
+    if (compare)
+        compare(&answer, args, 1);
     else
         ok = select->call(select->context, args, results);
     *keep = answer != 0;
@@ -199,6 +205,7 @@ bool plain_select_and_scatter(struct thread_pool *workers, const struct view *ou
     int64_t o[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK], k[VIEW_MAX_RANK] = {0}, p[VIEW_MAX_RANK],
             best[VIEW_MAX_RANK];
     struct plain_reducer f;
+    kern_tile_fn *compare = find_compare(select, x->dtype);
     bool ok = true;
     kern_fill(NULL, out, init);
     if (view_elements(source) == 0 || !window_sizes(x, window, sizes))
@@ -210,7 +217,7 @@ bool plain_select_and_scatter(struct thread_pool *workers, const struct view *ou
         do {
             if (!window_place(x, window, o, k, p))
                 continue;
-            ok = !found || select_first(select, x->dtype, view_at(x, best), view_at(x, p), &keep);
+            ok = !found || select_first(select, compare, view_at(x, best), view_at(x, p), &keep);
             if (!found || !keep)
                 memcpy(best, p, sizeof p);
             found = true;

@@ -1,90 +1,18 @@
 /*
- * plain rearrangements: every result element is copied from its operand element.
+ * plain copies, pad and iota: element by element.
  */
 #include "kern/nest.h"
 #include "kern/plain/plain.h"
 
-static void move(const struct view *out, const int64_t *o, const struct view *x, const int64_t *at)
-{
-    memcpy(view_at(out, o), view_at(x, at), dtype_bytes(out->dtype));
-}
-
-/* Used by DynamicSlice, DynamicUpdateSlice and ConcatInDim for windows of their arrays. */
+/* Used by all that moves elements: operands as views of the result's dims. */
 void plain_copy(struct thread_pool *workers, const struct view *out, const struct view *x)
 {
     int64_t o[VIEW_MAX_RANK] = {0};
     if (view_elements(out) == 0)
         return;
     do
-        move(out, o, x, o);
+        memcpy(view_at(out, o), view_at(x, o), dtype_bytes(out->dtype));
     while (index_next(out->rank, out->dims, o));
-}
-
-/* spec: BroadcastInDim. out[o] = x[o[dimensions[0]], o[dimensions[1]], ...] */
-void plain_broadcast(const struct view *out, const struct view *x, const int64_t *dimensions)
-{
-    int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
-    if (view_elements(out) == 0)
-        return;
-    do {
-        for (int d = 0; d < x->rank; d++)
-            at[d] = o[dimensions[d]];
-        move(out, o, x, at);
-    } while (index_next(out->rank, out->dims, o));
-}
-
-/* spec: Transpose. Dimension k of the result is dimension permutation[k] of the operand. */
-void plain_transpose(const struct view *out, const struct view *x, const int64_t *permutation)
-{
-    int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
-    if (view_elements(out) == 0)
-        return;
-    do {
-        for (int d = 0; d < out->rank; d++)
-            at[permutation[d]] = o[d];
-        move(out, o, x, at);
-    } while (index_next(out->rank, out->dims, o));
-}
-
-/* spec: Reshape. Both arrays are the same row-major sequence. */
-void plain_reshape(const struct view *out, const struct view *x)
-{
-    int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK] = {0};
-    if (view_elements(out) == 0)
-        return;
-    do {
-        move(out, o, x, at);
-        index_next(x->rank, x->dims, at);
-    } while (index_next(out->rank, out->dims, o));
-}
-
-/* spec: Rev (reverse) */
-void plain_reverse(const struct view *out, const struct view *x, const int64_t *dimensions,
-                   int count)
-{
-    int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
-    if (view_elements(out) == 0)
-        return;
-    do {
-        memcpy(at, o, sizeof at);
-        for (int k = 0; k < count; k++)
-            at[dimensions[k]] = out->dims[dimensions[k]] - 1 - o[dimensions[k]];
-        move(out, o, x, at);
-    } while (index_next(out->rank, out->dims, o));
-}
-
-/* spec: Slice */
-void plain_slice(const struct view *out, const struct view *x, const int64_t *start,
-                 const int64_t *stride)
-{
-    int64_t o[VIEW_MAX_RANK] = {0}, at[VIEW_MAX_RANK];
-    if (view_elements(out) == 0)
-        return;
-    do {
-        for (int d = 0; d < out->rank; d++)
-            at[d] = start[d] + o[d] * stride[d];
-        move(out, o, x, at);
-    } while (index_next(out->rank, out->dims, o));
 }
 
 /* spec: Pad */
