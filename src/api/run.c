@@ -237,7 +237,7 @@ static bool run_traced(const hlo_module *module, const struct hlo_run_options *o
         !hlo_options_copy(&callbacks, sizeof callbacks, user, m))
         return false;
     traced.traced = true;
-    hlo_program *p = hlo_plan(module, &traced, m);
+    SCOPED_PROGRAM *p = hlo_plan(module, &traced, m);
     if (!p)
         return false;
     hlo_literal **results = heap_zalloc(p->count, sizeof *results);
@@ -247,7 +247,6 @@ static bool run_traced(const hlo_module *module, const struct hlo_run_options *o
         hlo_trace(p, &callbacks);
     bool ok = hlo_run_all(p, args, count, NULL, results, m);
     hlo_literals_free(results, p->count);
-    hlo_program_free(p);
     return ok;
 }
 

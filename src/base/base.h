@@ -100,7 +100,10 @@ struct arena {
 
 /* Initializes an empty arena that belongs to the innermost out-of-memory scope. */
 void arena_init(struct arena *a);
-void arena_free(struct arena *a);                /* frees everything; the arena remains usable */
+struct arena arena_make(void);    /* the same as a value */
+void arena_free(struct arena *a); /* frees everything; the arena remains usable */
+/* Declares arenas that are freed at the end of their scope: see SCOPED_BUF. */
+#define SCOPED_ARENA __attribute__((cleanup(arena_free))) struct arena
 void *arena_alloc(struct arena *a, size_t size); /* 16-byte aligned, uninitialized */
 /* Guarantees that the next `size` bytes are in one chunk. */
 void arena_reserve(struct arena *a, size_t size);
@@ -198,6 +201,9 @@ struct buf {
 };
 
 void buf_free(struct buf *b);
+/* Declares buffers that are freed at the end of their scope. In a function with an OOM_SCOPE, they
+ * are declared after it. */
+#define SCOPED_BUF __attribute__((cleanup(buf_free))) struct buf
 /* Guarantees space for `more` further bytes. */
 void buf_reserve(struct buf *b, size_t more);
 void buf_bytes(struct buf *b, const void *bytes, size_t size);

@@ -8,7 +8,7 @@
 #define HLO_CLI_H
 
 #include "base/base.h"
-#include "hlo_advanced.h"
+#include "hlo_scoped.h"
 
 #include <stdio.h>
 

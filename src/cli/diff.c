@@ -151,14 +151,13 @@ static void free_side(struct side *s)
 static void put_instruction(struct buf *out, const struct side *s, size_t i)
 {
     struct hlo_listed inst = hlo_list_inst(s->listing, i);
-    hlo_text text = hlo_list_print(s->listing, i, HLO_PRINT_ABRIDGED);
+    SCOPED_TEXT text = hlo_list_print(s->listing, i, HLO_PRINT_ABRIDGED);
     const char *end = strstr(text.data, ", metadata={"),
                *start = text.data + strspn(text.data, " ");
     size_t size = end ? (size_t)(end - start) : strlen(start);
     buf_printf(out, "%s:%" PRIu32 ": %.*s%s\n", s->path, inst.line,
                (int)(size < SHORT_LINE ? size : SHORT_LINE), start,
                size > SHORT_LINE ? " ..." : "");
-    hlo_text_free(&text);
 }
 
 struct list { /* instructions to print under one title */
@@ -251,9 +250,8 @@ static void put_first(const struct diffing *d, struct buf *out, const struct hlo
     if (inst.where[0] || inst.op_name[0])
         buf_printf(out, "  %s%s%s\n", inst.where, inst.where[0] && inst.op_name[0] ? "  " : "",
                    inst.op_name);
-    hlo_text text = hlo_difference_print(&v->difference, v->value_b, v->value_a, names);
+    SCOPED_TEXT text = hlo_difference_print(&v->difference, v->value_b, v->value_a, names);
     buf_bytes(out, text.data, text.size);
-    hlo_text_free(&text);
 }
 
 /* Prints what uses a constant, itself or broadcast. */
@@ -273,12 +271,11 @@ static void put_user(const struct diffing *d, struct buf *out, size_t constant)
 
 static void put_constant(const struct diffing *d, struct buf *out, const struct hlo_divergence *v)
 {
-    hlo_text value = hlo_literal_print(v->constant_value, false);
+    SCOPED_TEXT value = hlo_literal_print(v->constant_value, false);
     buf_printf(out, "first difference: %%%s, without counterpart; results agree if it is %s\n  ",
                hlo_list_inst(d->b.listing, v->constant).name, value.data);
     put_instruction(out, &d->b, v->constant);
     put_user(d, out, v->constant);
-    hlo_text_free(&value);
 }
 
 /* Reports results that differ although no paired instruction does: the differing instructions may
@@ -287,13 +284,12 @@ static void put_results_apart(const struct diffing *d, struct buf *out,
                               const struct hlo_divergence *v)
 {
     const char *const names[2] = {d->b.title, d->a.title};
-    hlo_text text = hlo_difference_print(&v->results, v->result_b, v->result_a, names);
+    SCOPED_TEXT text = hlo_difference_print(&v->results, v->result_b, v->result_a, names);
     if (v->constant_value)
         put_constant(d, out, v);
     else
         buf_puts(out, "no instruction present in both modules differs\n");
     buf_bytes(out, text.data, text.size);
-    hlo_text_free(&text);
 }
 
 /* The verdict, the first difference and, with --text, textual changes. */
@@ -346,10 +342,9 @@ static void json_list(struct buf *out, const char *key, const struct side *s, co
 
 static void json_difference(struct buf *out, const char *key, const struct hlo_difference *x)
 {
-    hlo_text text = hlo_difference_json(x);
+    SCOPED_TEXT text = hlo_difference_json(x);
     buf_json_key(out, key);
     buf_puts(out, text.data);
-    hlo_text_free(&text);
 }
 
 static void put_json(struct diffing *d, struct buf *out, const struct hlo_divergence *v)
@@ -366,11 +361,10 @@ static void put_json(struct diffing *d, struct buf *out, const struct hlo_diverg
     if (!v->results_agree)
         json_difference(out, "results", &v->results);
     if (v->constant_value) {
-        hlo_text value = hlo_literal_json(v->constant_value, NULL);
+        SCOPED_TEXT value = hlo_literal_json(v->constant_value, NULL);
         json_name(out, "constant", &d->b, v->constant);
         buf_json_key(out, "constant_value");
         buf_puts(out, value.data);
-        hlo_text_free(&value);
     }
     json_list(out, "changed", &d->a, &changed);
     json_list(out, "only_a", &d->a, &only_a);

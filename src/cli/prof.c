@@ -258,7 +258,7 @@ static void put_csv(struct buf *out, const struct prof *p)
  * below their step. */
 static bool write_trace(const struct prof *p, const char *path)
 {
-    struct buf out = {0};
+    SCOPED_BUF out = {0};
     struct hlo_profile_event e;
     buf_puts(&out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     for (size_t k = 0; hlo_profile_event(p->profile, k, &e); k++) {
@@ -274,9 +274,7 @@ static bool write_trace(const struct prof *p, const char *path)
         buf_puts(&out, "}}");
     }
     buf_puts(&out, "\n]}\n");
-    bool ok = hlo_write_text(path, out.data, out.size, p->t.m);
-    buf_free(&out);
-    return ok;
+    return hlo_write_text(path, out.data, out.size, p->t.m);
 }
 
 static int put_all(struct prof *p)

@@ -481,7 +481,7 @@ enum { HELP_INDENT = 32 };
 static void put_help(struct session *s, const struct command *c)
 {
     char left[64];
-    struct buf help = {0};
+    SCOPED_BUF help = {0};
     snprintf(left, sizeof left, ".%s %s", c->name, c->arguments);
     fprintf(s->out, strlen(left) > 28 ? "  %s\n%32s" : "  %-29s %.0s", left, "");
     buf_puts(&help, c->help);
@@ -489,7 +489,6 @@ static void put_help(struct session *s, const struct command *c)
         buf_printf(&help, " (.%.*s)", (int)strcspn(c->letters, "|"), c->letters);
     buf_putc(&help, '\n');
     put_wrapped(s, HELP_INDENT, HELP_INDENT, help.data);
-    buf_free(&help);
 }
 
 /* Prints the entries of an example, one per line. */
@@ -557,7 +556,7 @@ static const char *nearest_command(struct str word)
 
 static int unknown(struct session *s, struct str word, size_t alike)
 {
-    struct buf names = {0};
+    SCOPED_BUF names = {0};
     if (alike == 0 && *nearest_command(word))
         return report_error(s, HLO_USAGE, "unknown command '." STR_FMT "'; did you mean '.%s'?",
                             STR_ARG(word), nearest_command(word));
@@ -567,10 +566,8 @@ static int unknown(struct session *s, struct str word, size_t alike)
     for (size_t i = 0; i < COUNT_OF(commands); i++)
         if (str_starts(str_of(commands[i].name), word))
             buf_printf(&names, names.size ? ", .%s" : ".%s", commands[i].name);
-    int status = report_error(s, HLO_USAGE, "ambiguous command '." STR_FMT "': %s", STR_ARG(word),
-                              names.data);
-    buf_free(&names);
-    return status;
+    return report_error(s, HLO_USAGE, "ambiguous command '." STR_FMT "': %s", STR_ARG(word),
+                        names.data);
 }
 
 /* Commands that only show what there is, which may be long. */

@@ -12,7 +12,7 @@
 static long stop_place(struct session *s)
 {
     const struct running *r = s->running;
-    struct buf path = {0};
+    SCOPED_BUF path = {0};
     if (!r || !r->at || !session_listing(s))
         return -1;
     struct hlo_listed at = hlo_list_inst(r->listing, r->at->inst);
@@ -20,9 +20,7 @@ static long stop_place(struct session *s)
     if (c.entry)
         return session_find(s, str_of(at.name));
     buf_printf(&path, "%s/%s", c.name, at.name);
-    long n = hlo_list_find(s->built.listing, path.data);
-    buf_free(&path);
-    return n;
+    return hlo_list_find(s->built.listing, path.data);
 }
 
 /* The instruction of a name; in a stopped run, the current computation is searched first. -1 after
@@ -53,7 +51,7 @@ static long named(struct session *s, struct str word, int *status)
 
 static void put_line(struct session *s, const hlo_listing *l, size_t i)
 {
-    hlo_text line = hlo_list_print(l, i, HLO_PRINT_SHORT);
+    SCOPED_TEXT line = hlo_list_print(l, i, HLO_PRINT_SHORT);
     struct hlo_listed at = hlo_list_inst(l, i);
     bool here = stop_place(s) == (long)i;
     bool root = hlo_list_computation(l, at.computation).root == i;
@@ -62,7 +60,6 @@ static void put_line(struct session *s, const hlo_listing *l, size_t i)
     put_highlighted(s, root && strncmp(line.data, "ROOT ", 5) != 0 ? "ROOT " : "");
     put_highlighted(s, line.data);
     fputc('\n', s->out);
-    hlo_text_free(&line);
 }
 
 /* ---- .list ---- */
@@ -164,12 +161,11 @@ static void put_state(struct session *s, const struct hlo_listed *at, size_t n)
     else if (n >= s->built.first)
         h = set ? shared_value_ref(set->value)
                 : shared_value_ref(cache_get(&s->kept, s->built.marks[n - s->built.first]));
-    hlo_text line = h ? hlo_literal_summary(h->l) : (hlo_text){0};
+    SCOPED_TEXT line = h ? hlo_literal_summary(h->l) : (hlo_text){0};
     if (h)
         fprintf(s->out, "value     %s%s\n", line.data, set ? " (set)" : "");
     else
         fputs("value     not computed\n", s->out);
-    hlo_text_free(&line);
     shared_value_unref(h);
 }
 
@@ -228,9 +224,8 @@ static void put_matches(struct session *s, const hlo_listing *l, const regex_t *
     size_t shown = SIZE_MAX;
     for (size_t i = 0; i < hlo_list_count(l); i++) {
         const struct hlo_listed at = hlo_list_inst(l, i);
-        hlo_text line = hlo_list_print(l, i, HLO_PRINT_FULL);
+        SCOPED_TEXT line = hlo_list_print(l, i, HLO_PRINT_FULL);
         const bool matches = regexec(re, line.data, 0, NULL, 0) == 0;
-        hlo_text_free(&line);
         if (!matches)
             continue;
         if (shown != at.computation)

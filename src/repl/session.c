@@ -69,10 +69,8 @@ static bool grow(struct session *s, const struct state *next)
 {
     if (!may_grow(s) || !only_adds(session_state(s), next))
         return false;
-    hlo_messages *m = hlo_messages_new();
-    bool ok = build(&s->built, next, m);
-    hlo_messages_free(m);
-    return ok;
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    return build(&s->built, next, m);
 }
 
 static bool build_again(struct session *s, const struct state *next, hlo_messages *m)

@@ -12,7 +12,7 @@
 #define HLO_REPL_SESSION_H
 
 #include "base/base.h"
-#include "hlo_advanced.h"
+#include "hlo_scoped.h"
 #include "repl/line.h"
 #include "repl/repl.h"
 #include "repl/syntax.h"

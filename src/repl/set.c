@@ -8,9 +8,8 @@ static int list_settings(struct session *s)
     const struct state *state = session_state(s);
     for (size_t i = 0; i < state->settings.count; i++) {
         const struct entry *set = state->settings.list->at[i];
-        hlo_text line = hlo_literal_summary(set->value->l);
+        SCOPED_TEXT line = hlo_literal_summary(set->value->l);
         fprintf(s->out, "%s: %s\n", set->name, line.data);
-        hlo_text_free(&line);
     }
     return HLO_OK;
 }
@@ -34,9 +33,8 @@ static int set_value(struct session *s, struct str name, const char *text)
         ok = session_take_set(s, next, (size_t)n, m);
     }
     if (ok && l) {
-        hlo_text line = hlo_literal_summary(l);
+        SCOPED_TEXT line = hlo_literal_summary(l);
         report_note(s, "%s is set to %s", e->name, line.data);
-        hlo_text_free(&line);
     } else if (ok) {
         report_note(s, "%s is computed again", e->name);
     }

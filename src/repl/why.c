@@ -115,7 +115,7 @@ static int print(struct asking *q, const hlo_module *module, const char *element
     const struct hlo_recording how = {.size = sizeof how, .context = q, .begin = begin, .end = end};
     struct hlo_element e;
     int status = HLO_FAILED;
-    hlo_listing *l = hlo_list(module);
+    SCOPED_LISTING *l = hlo_list(module);
     share_args(q);
     hlo_recorded *r = hlo_record(l, &q->s->o->run, q->args, q->count, &how, q->m);
     if (q->interrupted)
@@ -127,7 +127,6 @@ static int print(struct asking *q, const hlo_module *module, const char *element
         status = hlo_messages_errors(q->m) ? value_status(q->m) : HLO_OK;
     }
     hlo_recorded_free(r);
-    hlo_listing_free(l);
     return status;
 }
 
@@ -154,9 +153,8 @@ static int answer(struct session *s, const char *element, size_t levels)
     q.args = heap_zalloc(b.count * q.participants + 1, sizeof *q.args);
     int status = HLO_USAGE;
     if (find_needs(&q, (size_t)target)) {
-        hlo_module *module = module_of(&q);
+        SCOPED_MODULE *module = module_of(&q);
         status = module ? print(&q, module, element, levels) : HLO_FAILED;
-        hlo_module_free(module);
     }
     report_messages(s, q.m);
     heap_free(q.need);
@@ -216,11 +214,9 @@ static void put_element(const struct session *s, struct str what, struct buf *ou
 
 int why_print(struct session *s, struct str what, int64_t levels)
 {
-    struct buf element = {0};
+    SCOPED_BUF element = {0};
     if (!session_listing(s))
         return report_error(s, HLO_USAGE, "session is empty");
     put_element(s, what, &element);
-    const int status = answer(s, element.data, (size_t)levels);
-    buf_free(&element);
-    return status;
+    return answer(s, element.data, (size_t)levels);
 }
