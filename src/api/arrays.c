@@ -316,11 +316,9 @@ bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *c
     OOM_SCOPE((hlo_messages_no_memory(m), false));
     const bool npz = str_ends(str_of(path), STR(".npz"));
     if (npz || str_ends(str_of(path), STR(".safetensors"))) {
-        const struct literal **l = literals_of(h, count);
-        bool ok = (npz ? io_write_npz : io_write_safetensors)(sink(m, path), path, prefix, l,
-                                                              (int64_t)count);
-        heap_free(l);
-        return ok;
+        SCOPED_HEAP const struct literal **l = literals_of(h, count);
+        return (npz ? io_write_npz : io_write_safetensors)(sink(m, path), path, prefix, l,
+                                                           (int64_t)count);
     }
     if (count != 1) {
         char why[96];
@@ -342,10 +340,8 @@ bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_l
                          size_t count, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), false));
-    const struct literal **l = literals_of(h, count);
-    bool ok = io_write_npz_named(sink(m, path), path, names, l, count);
-    heap_free(l);
-    return ok;
+    SCOPED_HEAP const struct literal **l = literals_of(h, count);
+    return io_write_npz_named(sink(m, path), path, names, l, count);
 }
 
 bool hlo_write_bundle(const char *path, const struct hlo_bundle *given, hlo_messages *m)

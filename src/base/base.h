@@ -86,6 +86,14 @@ void *heap_zalloc(size_t count, size_t size);
 void *heap_grow(void *p, size_t size); /* p may be NULL */
 char *heap_str(struct str s);          /* copy, NUL-terminated */
 void heap_free(void *p);               /* NULL is allowed; may be called by any thread */
+/* Declares pointers whose block is freed at the end of their scope: see SCOPED_BUF. */
+#define SCOPED_HEAP __attribute__((cleanup(heap_free_at)))
+static inline void heap_free_at(void *variable)
+{
+    void *p;
+    memcpy(&p, variable, sizeof p); /* the pointer may be to any type */
+    heap_free(p);
+}
 
 /* ---- arena.c: memory with bulk release ---- */
 

@@ -46,7 +46,7 @@ static hlo_onnx_value **run_module(const struct model_inputs *in, const hlo_modu
                                    const struct hlo_run_options *options, int *status,
                                    hlo_messages *m)
 {
-    hlo_literal **args = heap_zalloc(in->count + 1, sizeof(hlo_literal *));
+    SCOPED_HEAP hlo_literal **args = heap_zalloc(in->count + 1, sizeof(hlo_literal *));
     hlo_onnx_value **outputs = NULL;
     bool ok = true;
     for (size_t i = 0; ok && i < in->count; i++)
@@ -58,7 +58,6 @@ static hlo_onnx_value **run_module(const struct model_inputs *in, const hlo_modu
     *status = outputs ? HLO_OK : hlo_messages_limit(m) ? HLO_LIMIT : HLO_FAILED;
     for (size_t i = 0; args && i < in->count; i++)
         hlo_literal_free(args[i]);
-    heap_free(args);
     return outputs;
 }
 

@@ -93,10 +93,8 @@ static int nameless(const char *path, size_t directory_size)
 {
     if (access("/proc/self/fd", F_OK) != 0)
         return -1;
-    char *directory = heap_str((struct str){path, directory_size});
-    int fd = open(*directory ? directory : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    heap_free(directory);
-    return fd;
+    SCOPED_HEAP char *directory = heap_str((struct str){path, directory_size});
+    return open(*directory ? directory : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
 /* Frees an output; blocked signals are delivered now. */

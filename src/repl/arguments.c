@@ -138,11 +138,10 @@ static int set_named(struct argument_list *g, const char *text, size_t value)
     int status = at ? set_for_participant(g, text, value, at) : HLO_OK;
     if (status != HLO_OK)
         return status;
-    char *name = heap_str((struct str){text, at ? (size_t)(at - text) : value - 1});
+    SCOPED_HEAP char *name = heap_str((struct str){text, at ? (size_t)(at - text) : value - 1});
     long param = hlo_param_find(g->s->built.module, name);
     status = param < 0 ? report_error(g->s, HLO_USAGE, "unknown parameter '%s'", name)
                        : set_from_text(g, (size_t)param, text + value);
-    heap_free(name);
     return status;
 }
 

@@ -87,10 +87,8 @@ static long find_inst(const struct running *r, struct str name)
     for (size_t i = c.first; i < c.first + c.count; i++)
         if (str_is(name, hlo_list_inst(r->listing, i).name))
             return (long)i;
-    char *z = heap_str(name);
-    long n = hlo_list_find(r->listing, z);
-    heap_free(z);
-    return n;
+    SCOPED_HEAP char *z = heap_str(name);
+    return hlo_list_find(r->listing, z);
 }
 
 /* The value of an instruction of the entry computation that was known before this run. */

@@ -207,7 +207,7 @@ static void typing_end(struct typing *t, struct entry *e)
 static void show_with_generated(struct session *s, const hlo_listing *l, size_t number)
 {
     const struct built *b = &s->built;
-    bool *shown = heap_zalloc(b->count, sizeof *shown);
+    SCOPED_HEAP bool *shown = heap_zalloc(b->count, sizeof *shown);
     shown[number - b->first] = true;
     for (size_t i = number - b->first + 1; i-- > 0;) {
         const struct hlo_listed at = hlo_list_inst(l, b->first + i);
@@ -220,7 +220,6 @@ static void show_with_generated(struct session *s, const hlo_listing *l, size_t 
         SCOPED_TEXT line = hlo_list_print(l, b->first + i, HLO_PRINT_SHORT);
         fprintf(s->out, "  %s\n", line.data + (strncmp(line.data, "ROOT ", 5) == 0 ? 5 : 0));
     }
-    heap_free(shown);
 }
 
 /* Shows the HLO of the instructions that an expression became, the last of which has a name. */

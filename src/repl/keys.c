@@ -125,9 +125,8 @@ static unsigned char key_resume(EditLine *el, wint_t key)
 {
     struct line_editor *e = editor_of(el);
     size_t cursor = e->cursor;
-    char *text = heap_str((struct str){e->entry->data + e->from, e->to - e->from});
+    SCOPED_HEAP char *text = heap_str((struct str){e->entry->data + e->from, e->to - e->from});
     EDIT(insertstr)(el, text);
-    heap_free(text);
     return move_to(e, cursor);
 }
 

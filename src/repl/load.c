@@ -57,7 +57,8 @@ static bool cut_insts(struct state *state, struct source_text *from, struct str 
     SCOPED_ARENA a = arena_make();
     struct map names;
     size_t count, begin = (size_t)(body.ptr - from->text), end = begin + body.len;
-    size_t *starts = starts_of(l, (struct str){from->text, from->size}, from->first_line, &count);
+    SCOPED_HEAP size_t *starts =
+        starts_of(l, (struct str){from->text, from->size}, from->first_line, &count);
     bool ok = true;
     map_init(&names, &a);
     for (size_t i = 0; i < count && ok; i++) {
@@ -70,7 +71,6 @@ static bool cut_insts(struct state *state, struct source_text *from, struct str 
         if (ok)
             state_add(state, entry_new(r.name, from, r.text, "", ""), r.root);
     }
-    heap_free(starts);
     return ok;
 }
 
@@ -244,7 +244,8 @@ static hlo_module *module_to_save(struct session *s, hlo_messages *m)
     const struct state *state = session_state(s);
     struct module_text t;
     size_t gone = 0;
-    size_t *order = heap_zalloc(1, (hlo_param_count(session_module(s)) + 1) * sizeof *order);
+    SCOPED_HEAP size_t *order =
+        heap_zalloc(1, (hlo_param_count(session_module(s)) + 1) * sizeof *order);
     for (size_t p = 0; p < hlo_param_count(s->built.module); p++) {
         order[p] = p - gone;
         gone += state_setting(state, hlo_param_name(s->built.module, p)) != NULL;
@@ -266,7 +267,6 @@ static hlo_module *module_to_save(struct session *s, hlo_messages *m)
     module_text_end(&t, state);
     hlo_module *module = module_text_parse(&t, m);
     module_text_free(&t);
-    heap_free(order);
     return module;
 }
 

@@ -22,7 +22,7 @@ static void need_callers(struct asking *q, size_t target)
 {
     const hlo_listing *l = q->b->listing;
     const size_t computations = hlo_list_computations(l);
-    bool *reached = heap_zalloc(computations, sizeof *reached);
+    SCOPED_HEAP bool *reached = heap_zalloc(computations, sizeof *reached);
     if (target >= q->b->first)
         q->need[target - q->b->first] = true;
     else
@@ -35,7 +35,6 @@ static void need_callers(struct asking *q, size_t target)
             else
                 reached[hlo_list_inst(l, of.callers[k]).computation] = true;
     }
-    heap_free(reached);
 }
 
 static bool find_needs(struct asking *q, size_t target)
@@ -133,11 +132,10 @@ static int print(struct asking *q, const hlo_module *module, const char *element
 /* NAME of NAME@1[2,3]. */
 static long target_of(struct session *s, const char *element)
 {
-    char *name = heap_str((struct str){element, strcspn(element, "@[")});
+    SCOPED_HEAP char *name = heap_str((struct str){element, strcspn(element, "@[")});
     const long n = hlo_list_find(s->built.listing, name);
     if (n < 0)
         report_unknown(s, str_of(name));
-    heap_free(name);
     return n;
 }
 
