@@ -106,7 +106,7 @@ static int annotate_module(void *context, const struct listed_module *l)
 
 int annotate_command(const struct options *o)
 {
-    if (o->arg_count != 1)
-        return usage_error(o, o->arg_count ? "expected one file" : "no file given");
+    if (o->arg_count > 1)
+        return usage_error(o, "expected one file");
     return each_listed(o, o->args, 1, false, annotate_module, NULL);
 }

@@ -88,8 +88,6 @@ static int convert_module(const struct options *o, const struct target *to, hlo_
 int convert_command(const struct options *o)
 {
     struct target to;
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     if (o->arg_count > 1)
         return usage_error(o, "extra argument '%s'", o->args[1]);
     if (!read_target(o, &to))

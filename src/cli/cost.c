@@ -204,8 +204,6 @@ static int cost_of_module(void *context, const struct listed_module *l)
 int cost_command(const struct options *o)
 {
     int64_t top;
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     if (!option_int(o, OPT_TOP, 1, INT32_MAX, DEFAULT_TOP, &top))
         return HLO_USAGE;
     return each_listed(o, o->args, o->arg_count, true, cost_of_module, &top);

@@ -416,9 +416,7 @@ int diff_command(const struct options *o)
                         .title = d.alone ? "fast" : "B"};
     arena_init(&d.arena);
     int status = HLO_OK;
-    if (o->arg_count == 0)
-        status = usage_error(o, "no file given");
-    else if (o->arg_count < d.files)
+    if (o->arg_count < d.files)
         status =
             usage_error(o, "expected two files, a directory of dumps, or one file with --plain");
     else if ((status = get_ready(&d)) == HLO_OK)

@@ -200,7 +200,7 @@ static void free_terms(void *search)
 int find_command(const struct options *o)
 {
     if (o->arg_count < 2)
-        return usage_error(o, o->arg_count ? "no term given" : "no file given");
+        return usage_error(o, "no term given");
     struct search s = {.terms = heap_zalloc(o->arg_count, sizeof *s.terms),
                        .json = o->given[OPT_JSON]};
     struct cleanup freeing;

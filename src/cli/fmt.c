@@ -108,8 +108,6 @@ static int format_file(const struct options *o, const char *path, hlo_messages *
 int fmt_command(const struct options *o)
 {
     int worst = HLO_OK;
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     for (size_t i = 0; i < o->arg_count; i++) {
         if (o->given[OPT_IN_PLACE] && strcmp(o->args[i], "-") == 0)
             return usage_error(o, "cannot rewrite standard input in place");

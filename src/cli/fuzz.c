@@ -344,8 +344,6 @@ static int fuzz_part(struct fuzz *f)
 int fuzz_command(const struct options *o)
 {
     struct fuzz f = {.o = o};
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     if (!fuzz_options(&f))
         return HLO_USAGE;
     SCOPED_MESSAGES *m = hlo_messages_new();

@@ -48,8 +48,6 @@ int import_command(const struct options *o)
 {
     int64_t bound;
     hlo_onnx *model = NULL;
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     if (!option_int(o, OPT_BOUND, 1, INT32_MAX, BOUND, &bound))
         return HLO_USAGE;
     SCOPED_MESSAGES *m = hlo_messages_new();

@@ -14,6 +14,7 @@
 #define RUNS OPTION_RUNS
 #define PAGED COMMAND_PAGED
 #define READS COMMAND_READS
+#define NEEDS COMMAND_NEEDS
 #define EVERYWHERE ((IN(COUNT) << 1) - 1)
 /* RUNNERS: commands that run a module on arguments; INSPECTORS: those of them that inspect the run.
  */

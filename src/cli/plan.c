@@ -41,8 +41,8 @@ static int plan_file(const struct options *o, const hlo_file *f, hlo_messages *m
 
 int plan_command(const struct options *o)
 {
-    if (o->arg_count != 1)
-        return usage_error(o, o->arg_count ? "expected one file" : "no file given");
+    if (o->arg_count > 1)
+        return usage_error(o, "expected one file");
     SCOPED_MESSAGES *m = hlo_messages_new();
     SCOPED_FILE *f = open_file(o, o->args[0], m);
     int status = f ? plan_file(o, f, m) : HLO_USAGE;

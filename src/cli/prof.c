@@ -297,8 +297,6 @@ static int put_all(struct prof *p)
 
 int prof_command(const struct options *o)
 {
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     struct prof p = {.o = o};
     arena_init(&p.arena);
     int status =

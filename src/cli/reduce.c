@@ -141,8 +141,6 @@ int reduce_command(const struct options *o)
 {
     struct check c;
     int status;
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     if (!check_options(&c, o))
         return HLO_USAGE;
     SCOPED_MESSAGES *m = hlo_messages_new();

@@ -191,8 +191,6 @@ int run_command(const struct options *o)
 {
     struct hlo_run_options options;
     const char *path = file_argument(o);
-    if (!path)
-        return usage_error(o, "no file given");
     if (ends_with(path, ".onnx") && trace_requested(o))
         return usage_error(
             o, "ONNX models cannot be traced directly: use 'hlo import %s | hlo trace -'", path);

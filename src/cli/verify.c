@@ -35,8 +35,6 @@ static void put_json(const char *path, int status, const hlo_messages *m)
 int verify_command(const struct options *o)
 {
     struct files files = {0};
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     int worst = files_of(&files, o, o->args, o->arg_count) ? HLO_OK : HLO_USAGE;
     if (o->given[OPT_JSON])
         fputs("{\"schema\":1,\"files\":[", stdout);
