@@ -66,7 +66,7 @@ int cmd_doc(struct session *s, struct str args)
     struct str word = next_word(&args);
     const size_t op = expression_op_number(word);
     if (word.len == 0)
-        return command_usage(s, "doc");
+        return command_usage(s);
     if (op < hlo_op_count()) {
         put_op(s, op);
         return HLO_OK;

@@ -34,7 +34,7 @@ static long named(struct session *s, struct str word, int *status)
         *status = report_error(s, HLO_USAGE, "session is empty");
         return -1;
     }
-    char *name = heap_str(word);
+    SCOPED_HEAP char *name = heap_str(word);
     long n = hlo_list_find(l, name);
     if (stop >= 0) {
         struct hlo_listed_computation c =
@@ -43,7 +43,6 @@ static long named(struct session *s, struct str word, int *status)
             if (strcmp(hlo_list_inst(l, i).name, name + (*name == '%')) == 0)
                 n = (long)i;
     }
-    heap_free(name);
     if (n < 0)
         *status = report_unknown(s, word);
     return n;
@@ -115,9 +114,8 @@ int look_list(struct session *s, struct str args)
         put_range(s, l, hlo_list_computations(l) - 1, (size_t)from - 1, (size_t)to);
         return HLO_OK;
     }
-    char *name = heap_str(word);
+    SCOPED_HEAP char *name = heap_str(word);
     long c = hlo_list_find_computation(l, name);
-    heap_free(name);
     if (c < 0)
         return report_error(s, HLO_USAGE, "unknown computation '" STR_FMT "'", STR_ARG(word));
     put_range(s, l, (size_t)c, 0, SIZE_MAX);
@@ -242,10 +240,9 @@ int look_find(struct session *s, struct str args)
     regex_t re;
     char why[128];
     if (word.len == 0 || args.len)
-        return command_usage(s, "find");
-    char *text = heap_str(word);
+        return command_usage(s);
+    SCOPED_HEAP char *text = heap_str(word);
     const int error = regcomp(&re, text, REG_EXTENDED | REG_NOSUB);
-    heap_free(text);
     if (error) {
         regerror(error, &re, why, sizeof why);
         return report_error(s, HLO_USAGE, "'" STR_FMT "': %s", STR_ARG(word), why);
@@ -264,7 +261,7 @@ int look_history(struct session *s, struct str args)
     while (in && !in->editor)
         in = in->outer;
     if (args.len && (!num_parse_i64(args, &last) || last < 1))
-        return command_usage(s, "history");
+        return command_usage(s);
     while (in && line_history(in->editor, count).len)
         count++;
     for (size_t i = (uint64_t)last < count ? count - (size_t)last : 0; i < count; i++)
@@ -294,11 +291,10 @@ static void put_operands(struct session *s, const hlo_listing *l, size_t n, int 
 
 static int write_graph(struct session *s, long around, struct str word)
 {
-    char *path = heap_str(word);
+    SCOPED_HEAP char *path = heap_str(word);
     hlo_messages *m = hlo_messages_new();
     const bool ok = may_write(s, path) && s->o->write_graph(session_listing(s), around, path, m);
     report_messages(s, m);
-    heap_free(path);
     return ok ? HLO_OK : HLO_USAGE;
 }
 
@@ -315,7 +311,7 @@ int look_graph(struct session *s, struct str args)
     if (file && str_trim(args).len && s->o->write_graph)
         return write_graph(s, all ? -1 : n, next_word(&args));
     if (file)
-        return command_usage(s, "graph");
+        return command_usage(s);
     const hlo_listing *l = session_listing(s);
     struct hlo_listed at = hlo_list_inst(l, (size_t)n);
     put_node(s, l, (size_t)n, 0, "");

@@ -51,17 +51,17 @@ int cmd_set(struct session *s, struct str args)
     if (args.len == 0)
         return list_settings(s);
     if (equal < args.len && args.ptr[equal] != '=')
-        return command_usage(s, "set");
-    char *value = equal < args.len
-                      ? heap_str(str_trim((struct str){args.ptr + equal + 1, args.len - equal - 1}))
-                      : NULL;
+        return command_usage(s);
+    SCOPED_HEAP char *value =
+        equal < args.len
+            ? heap_str(str_trim((struct str){args.ptr + equal + 1, args.len - equal - 1}))
+            : NULL;
     int status;
     if (name.len == 0 || (value && !*value))
-        status = command_usage(s, "set");
+        status = command_usage(s);
     else if (s->running && value)
         status = debug_set(s, name, value);
     else
         status = set_value(s, name, value);
-    heap_free(value);
     return status;
 }
