@@ -171,8 +171,7 @@ hlo_file *hlo_file_open_module(const char *path, const char *pick, bool strict, 
     SCOPED_ARENA a = arena_make();
     struct io_dumps d = {.a = &a};
     const struct io_dump *only = io_dumps_read(ds, &d, path) ? io_dumps_pick(ds, &d, pick) : NULL;
-    hlo_file *f = only ? open_file(only->path.ptr, strict, m) : NULL;
-    return f;
+    return only ? open_file(only->path.ptr, strict, m) : NULL;
 }
 
 hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m)

@@ -6,6 +6,12 @@
 
 bool ends_with(const char *s, const char *end) { return str_ends(str_of(s), str_of(end)); }
 
+bool same_parameter(const hlo_module *a, const hlo_module *b, size_t param)
+{
+    SCOPED_TEXT x = hlo_param_shape(a, param), y = hlo_param_shape(b, param);
+    return strcmp(x.data, y.data) == 0;
+}
+
 /* Storage for the value of a parameter. */
 static hlo_literal **place(struct arguments *a, size_t param, int64_t participant)
 {

@@ -74,10 +74,8 @@ static void skip_for_error(struct bisection *b, struct pass *p, const hlo_messag
 static bool same_parameters(const hlo_module *a, const hlo_module *b)
 {
     bool same = hlo_param_count(a) == hlo_param_count(b);
-    for (size_t k = 0; same && k < hlo_param_count(a); k++) {
-        SCOPED_TEXT x = hlo_param_shape(a, k), y = hlo_param_shape(b, k);
-        same = strcmp(x.data, y.data) == 0;
-    }
+    for (size_t k = 0; same && k < hlo_param_count(a); k++)
+        same = same_parameter(a, b, k);
     return same;
 }
 

@@ -61,14 +61,6 @@ static int read_dumps(struct diffing *d)
     return HLO_OK;
 }
 
-static bool same_text(hlo_text a, hlo_text b)
-{
-    bool same = strcmp(a.data, b.data) == 0;
-    hlo_text_free(&a);
-    hlo_text_free(&b);
-    return same;
-}
-
 static int same_parameters(const struct diffing *d)
 {
     size_t count = hlo_param_count(d->a.module);
@@ -76,7 +68,7 @@ static int same_parameters(const struct diffing *d)
         return usage_error(d->o, "%s has %zu parameters, and %s has %zu", d->a.path, count,
                            d->b.path, hlo_param_count(d->b.module));
     for (size_t i = 0; i < count; i++)
-        if (!same_text(hlo_param_shape(d->a.module, i), hlo_param_shape(d->b.module, i)))
+        if (!same_parameter(d->a.module, d->b.module, i))
             return usage_error(d->o, "parameter %zu of %s and of %s have different shapes", i,
                                d->a.path, d->b.path);
     return HLO_OK;

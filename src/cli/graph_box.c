@@ -3,6 +3,7 @@
  * with one caller is a box in the node of its caller.
  */
 #include "cli/graph.h"
+#include "cli/listed.h"
 
 enum {
     MAX_DEPTH = 8, /* of nested boxes */
@@ -43,17 +44,6 @@ static struct label_line *add_line(struct picture *p, struct label *label, const
     return line;
 }
 
-/* Writes a shape without its layouts. */
-static void put_shape(struct buf *out, const char *shape)
-{
-    for (int braces = 0; *shape; shape++) {
-        braces += *shape == '{';
-        if (braces == 0)
-            buf_putc(out, *shape);
-        braces -= *shape == '}';
-    }
-}
-
 /* Writes what is in the parentheses of a constant or parameter. */
 static void put_content(struct picture *p, struct buf *out, size_t inst, const char *op)
 {
@@ -78,7 +68,7 @@ static void add_op_line(struct picture *p, struct label *label, size_t inst)
     if (i.parameter >= 0 || strcmp(i.op, "constant") == 0)
         put_content(p, &text, inst, i.op);
     buf_putc(&text, ' ');
-    put_shape(&text, i.shape);
+    put_shape_alone(&text, i.shape);
     add_line(p, label, "op", buf_view(&text));
 }
 

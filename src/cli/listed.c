@@ -60,6 +60,16 @@ int each_listed(const struct options *o, const char *const *paths, size_t count,
     return worst;
 }
 
+void put_shape_alone(struct buf *out, const char *shape)
+{
+    for (int braces = 0; *shape; shape++) {
+        braces += *shape == '{';
+        if (braces == 0)
+            buf_putc(out, *shape);
+        braces -= *shape == '}';
+    }
+}
+
 /* ---- JSON ---- */
 
 void put_names_json(struct buf *out, const char *key, const hlo_listing *l, const size_t *list,

@@ -283,10 +283,8 @@ static int unknown_input(const struct model_inputs *in, const char *arg)
     struct hlo_onnx_port port;
     for (size_t i = 0; hlo_onnx_input(in->model, i, &port); i++)
         buf_printf(&names, i ? ", '%s'" : "'%s'", port.name);
-    int status =
-        usage_error(in->o, "unknown input '%.*s'; the model has %s",
-                    (int)hlo_argument_value(arg) - 1, arg, in->count ? names.data : "none");
-    return status;
+    return usage_error(in->o, "unknown input '%.*s'; the model has %s",
+                       (int)hlo_argument_value(arg) - 1, arg, in->count ? names.data : "none");
 }
 
 static int named_arguments(struct model_inputs *in)

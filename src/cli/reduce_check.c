@@ -108,9 +108,7 @@ static int reference_of_module(struct check *c, hlo_messages *m)
 static hlo_literal *array_of(const hlo_arrays *arrays, const char *name)
 {
     SCOPED_MESSAGES *ignored = hlo_messages_new();
-    hlo_literal *l =
-        hlo_arrays_has(arrays, name) ? hlo_arrays_get(arrays, name, NULL, ignored) : NULL;
-    return l;
+    return hlo_arrays_has(arrays, name) ? hlo_arrays_get(arrays, name, NULL, ignored) : NULL;
 }
 
 /* Records a run of the module. A failure of the run is accepted unless values are required: it may

@@ -2,6 +2,7 @@
  * The line of a trace for an executed instruction, as text or JSON.
  */
 #include "base/units.h"
+#include "cli/listed.h"
 #include "cli/trace.h"
 
 enum { WIDEST_NAME = 40, WIDEST_SHAPE = 32, NARROWEST = 16, PART = 4, LOOP = 6, DIGITS = 4 };
@@ -30,12 +31,7 @@ struct columns {
 static void put_shape(struct buf *out, const char *shape, int max)
 {
     SCOPED_BUF b = {0};
-    for (int depth = 0; *shape; shape++) {
-        depth += *shape == '{';
-        if (depth == 0)
-            buf_putc(&b, *shape);
-        depth -= *shape == '}';
-    }
+    put_shape_alone(&b, shape);
     if (b.size > (size_t)max)
         buf_printf(out, "%.*s...", max - 3, b.data);
     else

@@ -168,8 +168,7 @@ static char *path_of(struct str uri)
         }
         buf_putc(&path, uri.ptr[i]);
     }
-    char *name = heap_str(buf_view(&path));
-    return name;
+    return heap_str(buf_view(&path));
 }
 
 struct document *document_new(const struct scan_words *w, struct str uri, struct str text)

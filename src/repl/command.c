@@ -504,9 +504,8 @@ static int cmd_help(struct session *s, struct str args)
                 put_example(s, only->example);
             shown++;
         }
-    int status =
-        shown ? HLO_OK : report_error(s, HLO_USAGE, "no command or operation matches '%s'", word);
-    return status;
+    return shown ? HLO_OK
+                 : report_error(s, HLO_USAGE, "no command or operation matches '%s'", word);
 }
 
 static const char *nearest_command(struct str word)

@@ -46,8 +46,7 @@ static struct entry *tuple_entry(const struct typing *t)
     buf_printf(&b, STR_FMT " = %s constant(", STR_ARG(t->name), shape.data);
     buf_bytes(&b, values.data, values.size);
     buf_putc(&b, ')');
-    struct entry *e = entry_new(t->name, NULL, STR(""), b.data, "");
-    return e;
+    return entry_new(t->name, NULL, STR(""), b.data, "");
 }
 
 /* NAME = f32[2] {1, 2} */
