@@ -5,7 +5,7 @@
 #ifndef HLO_API_H
 #define HLO_API_H
 
-#include "hlo_advanced.h"
+#include "hlo_scoped.h"
 
 #include "base/oom.h"
 #include "diag/diag.h"

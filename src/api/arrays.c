@@ -47,11 +47,8 @@ bool hlo_arrays_many(const char *path) { return io_arrays_many(path); }
 bool hlo_arrays_has(const hlo_arrays *s, const char *name)
 {
     OOM_SCOPE(false);
-    struct arena a;
-    arena_init(&a);
-    bool has = io_arrays_has(&a, &s->in, str_of(name));
-    arena_free(&a);
-    return has;
+    SCOPED_ARENA a = arena_make();
+    return io_arrays_has(&a, &s->in, str_of(name));
 }
 
 hlo_literal *hlo_arrays_get(const hlo_arrays *s, const char *name, const char *dtype,
@@ -143,11 +140,8 @@ static const struct shape *plain_shape(struct arena *a, const struct shape *s)
 static hlo_literal *parse_lists(const char *name, struct str text, const struct shape *shape,
                                 hlo_messages *m)
 {
-    struct arena a;
-    arena_init(&a);
-    hlo_literal *l = hlo_literal_parse_named(name, text, plain_shape(&a, shape), m);
-    arena_free(&a);
-    return l;
+    SCOPED_ARENA a = arena_make();
+    return hlo_literal_parse_named(name, text, plain_shape(&a, shape), m);
 }
 
 static bool is_list(struct str text) { return text.len > 0 && text.ptr[0] == '['; }
@@ -165,7 +159,7 @@ hlo_literal *hlo_result_parse(const hlo_module *module, const char *text, size_t
 static hlo_literal *literal_argument(const hlo_module *module, size_t param, const char *name,
                                      struct str text, hlo_messages *m)
 {
-    struct buf b = {0}, called = {0};
+    SCOPED_BUF b = {0}, called = {0};
     text = str_trim(text);
     if (!hlo_literal_has_shape(text.ptr, text.len) && !is_list(text)) {
         shape_print(&b, hlo_param_of(module, param)->shape, false);
@@ -177,12 +171,8 @@ static hlo_literal *literal_argument(const hlo_module *module, size_t param, con
         buf_puts(&called, name);
     else
         buf_printf(&called, "argument '" STR_FMT "'", STR_ARG(hlo_param_of(module, param)->name));
-    hlo_literal *l = is_list(text)
-                         ? parse_lists(called.data, text, hlo_param_of(module, param)->shape, m)
+    return is_list(text) ? parse_lists(called.data, text, hlo_param_of(module, param)->shape, m)
                          : hlo_literal_parse_named(called.data, buf_view(&b), NULL, m);
-    buf_free(&b);
-    buf_free(&called);
-    return l;
 }
 
 static hlo_literal *array_argument(const hlo_module *module, size_t param, size_t participant,
@@ -211,18 +201,15 @@ bool hlo_argument_fits(const hlo_module *module, size_t param, const hlo_literal
                        hlo_messages *m)
 {
     const struct inst *p = hlo_param_of(module, param);
-    hlo_text got = hlo_literal_shape(l), expected = hlo_param_shape(module, param);
+    SCOPED_TEXT got = hlo_literal_shape(l), expected = hlo_param_shape(module, param);
     bool fits = strcmp(got.data, expected.data) == 0 || strstr(expected.data, "<=") ||
                 strchr(expected.data, '?');
     if (!fits) {
-        struct buf why = {0};
+        SCOPED_BUF why = {0};
         buf_printf(&why, "parameter '" STR_FMT "' is %s, but the argument is %s", STR_ARG(p->name),
                    expected.data, got.data);
         DIAG(hlo_sink_of_module(m, module), p->span, FAILURE, why.data);
-        buf_free(&why);
     }
-    hlo_text_free(&got);
-    hlo_text_free(&expected);
     return fits;
 }
 
@@ -230,7 +217,7 @@ bool hlo_argument_fits(const hlo_module *module, size_t param, const hlo_literal
  * values without braces. */
 static bool hint(const hlo_module *module, size_t param, const char *text, hlo_messages *m)
 {
-    struct buf called = {0}, why = {0};
+    SCOPED_BUF called = {0}, why = {0};
     text += strspn(text, " \t\n");
     bool number = !text[strspn(text, "0123456789+-.eE")];
     if (hlo_literal_has_shape(text, strlen(text)))
@@ -243,10 +230,7 @@ static bool hint(const hlo_module *module, size_t param, const char *text, hlo_m
         buf_printf(&called, "argument '" STR_FMT "'", STR_ARG(hlo_param_of(module, param)->name));
         hlo_messages_add(m, called.data, why.data);
     }
-    bool reported = why.size > 0;
-    buf_free(&why);
-    buf_free(&called);
-    return reported;
+    return why.size > 0;
 }
 
 hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t participant,
@@ -332,11 +316,9 @@ bool hlo_write_arrays(const char *path, const char *prefix, const hlo_literal *c
     OOM_SCOPE((hlo_messages_no_memory(m), false));
     const bool npz = str_ends(str_of(path), STR(".npz"));
     if (npz || str_ends(str_of(path), STR(".safetensors"))) {
-        const struct literal **l = literals_of(h, count);
-        bool ok = (npz ? io_write_npz : io_write_safetensors)(sink(m, path), path, prefix, l,
-                                                              (int64_t)count);
-        heap_free(l);
-        return ok;
+        SCOPED_HEAP const struct literal **l = literals_of(h, count);
+        return (npz ? io_write_npz : io_write_safetensors)(sink(m, path), path, prefix, l,
+                                                           (int64_t)count);
     }
     if (count != 1) {
         char why[96];
@@ -358,10 +340,8 @@ bool hlo_write_npz_named(const char *path, const char *const *names, const hlo_l
                          size_t count, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), false));
-    const struct literal **l = literals_of(h, count);
-    bool ok = io_write_npz_named(sink(m, path), path, names, l, count);
-    heap_free(l);
-    return ok;
+    SCOPED_HEAP const struct literal **l = literals_of(h, count);
+    return io_write_npz_named(sink(m, path), path, names, l, count);
 }
 
 bool hlo_write_bundle(const char *path, const struct hlo_bundle *given, hlo_messages *m)

@@ -176,10 +176,8 @@ static hlo_literal *literal_like(const hlo_literal *value, const hlo_literal *fr
 static bool set(const struct hlo_event *e, const hlo_literal *l, hlo_messages *m)
 {
     const hlo_literal *value = hlo_event_value(e);
-    hlo_literal *copy = value ? literal_like(value, l) : NULL;
-    const bool ok = copy && hlo_event_set(e, copy, m);
-    hlo_literal_free(copy);
-    return ok;
+    SCOPED_LITERAL *copy = value ? literal_like(value, l) : NULL;
+    return copy && hlo_event_set(e, copy, m);
 }
 
 /* The value in place of that of this execution in b, which it counts; NULL: a was not executed as
@@ -246,14 +244,13 @@ static bool repairs(struct search *s, const struct suspect *u, hlo_literal *cons
                     hlo_literal **results)
 {
     struct hlo_difference d;
-    hlo_messages *ignored = hlo_messages_new();
+    SCOPED_MESSAGES *ignored = hlo_messages_new();
     s->trial = *u;
     s->trial_events = 0;
     bool ok = can_try(s, u) && run(s, s->c.b, replace, results, ignored);
     for (size_t p = 0; p < s->participants && ok; p++)
         ok = agree(s, expected[p], results[p], &d);
     free_results(s, results);
-    hlo_messages_free(ignored);
     return ok;
 }
 
@@ -353,13 +350,10 @@ static struct guesses make_guesses(struct search *s)
 static hlo_literal *guess_literal(const struct shape *shape, double v)
 {
     enum { DIGITS = 17 };
-    hlo_messages *ignored = hlo_messages_new();
-    struct buf text = {0};
+    SCOPED_MESSAGES *ignored = hlo_messages_new();
+    SCOPED_BUF text = {0};
     buf_g(&text, v, DIGITS);
-    hlo_literal *l = hlo_literal_parse_named("", buf_view(&text), shape, ignored);
-    buf_free(&text);
-    hlo_messages_free(ignored);
-    return l;
+    return hlo_literal_parse_named("", buf_view(&text), shape, ignored);
 }
 
 /* Whether the value of a constant of b is one that passes may make. */
@@ -602,7 +596,7 @@ bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence 
         hlo_messages_add(m, "diff", "modules differ in the number of participants");
         return false;
     }
-    hlo_listing *a = hlo_list(s.c.a->module), *b = hlo_list(s.c.b->module);
+    SCOPED_LISTING *a = hlo_list(s.c.a->module), *b = hlo_list(s.c.b->module);
     s.pairing = hlo_pair(a, b);
     arena_init(&s.arena);
     s.matching =
@@ -621,8 +615,6 @@ bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence 
         hlo_divergence_free(out);
     arena_free(&s.arena);
     hlo_pairing_free(s.pairing);
-    hlo_listing_free(a);
-    hlo_listing_free(b);
     return ok;
 }
 

@@ -101,10 +101,9 @@ static bool match(struct arena *a, struct module *m, const struct computation *t
 
 static bool match_modules(struct module *to, const struct module *from, bool values)
 {
-    struct arena a;
+    SCOPED_ARENA a = arena_make();
     struct map names;
     bool same = to->computation_count == from->computation_count;
-    arena_init(&a);
     map_init(&names, &a);
     for (int c = 0; c < from->computation_count; c++)
         map_put(&names, from->computations[c]->name, from->computations[c]);
@@ -112,7 +111,6 @@ static bool match_modules(struct module *to, const struct module *from, bool val
         const struct computation *other = map_get(&names, to->computations[c]->name);
         same = other && match(&a, values ? to : NULL, to->computations[c], other);
     }
-    arena_free(&a);
     return same;
 }
 
@@ -120,21 +118,17 @@ void hlo_restore_elided(const hlo_module *module, hlo_messages *m)
 {
     const struct hlo_file *file = module->file;
     const size_t elided = file->path && file->count == 1 ? count_elided(module->m) : 0;
-    struct buf path = {0};
+    SCOPED_BUF path = {0};
     if (elided > 0 && find_beside(file->path, &path)) {
         struct diags *ds = hlo_sink_of_module(m, module);
-        hlo_messages *own = hlo_messages_new();
-        hlo_file *f = hlo_file_open(path.data, false, own);
-        hlo_module *other = f ? hlo_parse(f, 0, own) : NULL;
+        SCOPED_MESSAGES *own = hlo_messages_new();
+        SCOPED_FILE *f = hlo_file_open(path.data, false, own);
+        SCOPED_MODULE *other = f ? hlo_parse(f, 0, own) : NULL;
         if (!other)
             DIAG(ds, NO_SPAN, ELIDED_BESIDE, path.data, "cannot be read");
         else if (!match_modules(module->m, other->m, false))
             DIAG(ds, NO_SPAN, ELIDED_BESIDE, path.data, "is of another module");
         else if (match_modules(module->m, other->m, true))
             DIAG(ds, NO_SPAN, ELIDED_RESTORED, elided, elided == 1 ? "" : "s", path.data);
-        hlo_module_free(other);
-        hlo_file_free(f);
-        hlo_messages_free(own);
     }
-    buf_free(&path);
 }

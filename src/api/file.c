@@ -132,14 +132,12 @@ bool hlo_file_is_proto(const hlo_file *f) { return f->proto != NULL; }
 /* Prints the module of a protocol buffer; leaves `full` empty on failure. */
 static void print_proto(hlo_file *f)
 {
-    hlo_messages *m = hlo_messages_new();
-    hlo_module *module = m ? hlo_parse(f, 0, m) : NULL;
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    SCOPED_MODULE *module = m ? hlo_parse(f, 0, m) : NULL;
     if (module)
         f->full = hlo_print(module, HLO_PRINT_EXACT);
     if (f->full.size >= UINT32_MAX)
         hlo_text_free(&f->full);
-    hlo_module_free(module);
-    hlo_messages_free(m);
 }
 
 const char *hlo_file_text(const hlo_file *f, size_t part, size_t *size, uint32_t *first_line)

@@ -222,11 +222,10 @@ struct hlo_listed_computation hlo_list_computation(const hlo_listing *l, size_t 
 
 static void spell(struct hlo_listing *l, struct listed_inst *at)
 {
-    struct buf shape = {0};
+    SCOPED_BUF shape = {0};
     const struct metadata *meta = inst_metadata(at->inst);
     shape_print(&shape, at->inst->shape, true);
     at->shape = arena_str(&l->arena, buf_view(&shape)).ptr;
-    buf_free(&shape);
     at->name = arena_str(&l->arena, at->inst->name).ptr;
     at->op_name = meta ? arena_str(&l->arena, meta->op_name).ptr : "";
     at->where = arena_str(&l->arena, inst_where(&l->arena, at->inst)).ptr;

@@ -8,14 +8,13 @@
 hlo_literal *hlo_literal_slice(const hlo_literal *h, const char *text, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), NULL));
-    struct buf why = {0};
+    SCOPED_BUF why = {0};
     hlo_literal *piece = hlo_literal_begin();
     struct literal *l = look_slice(&piece->arena, h->l, str_of(text), &why);
     if (!l) {
         buf_putc(&why, '\0');
         hlo_messages_add(m, "<slice>", why.data);
     }
-    buf_free(&why);
     return hlo_literal_end(piece, l);
 }
 
@@ -63,15 +62,13 @@ bool hlo_literal_write(const hlo_literal *h, const struct hlo_view *v, bool json
                        hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), false));
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     struct hlo_view view;
     struct look_sink to = {put, context, false};
     if (!hlo_options_copy(&view, sizeof view, v, m))
         return false;
     (json ? look_json : look_show)(&b, h->l, &view, &to);
-    bool ok = !to.stopped && put(context, b.data, b.size);
-    buf_free(&b);
-    return ok;
+    return !to.stopped && put(context, b.data, b.size);
 }
 
 hlo_text hlo_literal_plot(const hlo_literal *h, enum hlo_plot kind, const struct hlo_canvas *c)

@@ -128,14 +128,13 @@ static struct span span_of(const struct hlo_piece *place)
 void hlo_messages_add_at(hlo_messages *m, const struct hlo_piece *place, const char *text)
 {
     struct oom_scope g;
-    hlo_file *f = hlo_file_of_pieces(place->name, place, 1);
+    SCOPED_FILE *f = hlo_file_of_pieces(place->name, place, 1);
     if (!f || (oom_begin(&g) && setjmp(g.back) != 0))
         hlo_messages_no_memory(m);
     else
         DIAG(hlo_sink_of_part(m, f, 0), span_of(place), FAILURE, text);
     if (f)
         oom_leave(&g);
-    hlo_file_free(f);
 }
 
 void hlo_messages_no_memory(hlo_messages *m)
@@ -184,9 +183,8 @@ static struct hlo_message message_of(struct sink *s, const struct diag *d)
                             .error = d->severity == SEV_ERROR,
                             .file = source->name.ptr,
                             .text = d->text.ptr};
-    struct buf path = {0};
+    SCOPED_BUF path = {0};
     const bool structured = source_path(source, span, &path);
-    buf_free(&path);
     if ((span.begin || span.end) && !structured) {
         struct place p = source_place(source, span.begin);
         m.line = p.line;

@@ -38,7 +38,7 @@ static bool is_text(const hlo_file *f, struct diags *ds, const char *path)
 static hlo_file *open_bundle(const char *path, bool strict, hlo_messages *m)
 {
     hlo_arrays *s = hlo_arrays_open(path, m);
-    hlo_literal *text = s ? hlo_arrays_get(s, "module", "u8", m) : NULL;
+    SCOPED_LITERAL *text = s ? hlo_arrays_get(s, "module", "u8", m) : NULL;
     hlo_file *f = NULL;
     if (text) {
         struct hlo_array bytes = hlo_literal_leaf(text, 0);
@@ -46,7 +46,6 @@ static hlo_file *open_bundle(const char *path, bool strict, hlo_messages *m)
         if (!f)
             DIAG(hlo_sink_of_name(m, path, STR("")), NO_SPAN, TEXT_TOO_LARGE, bytes.elements);
     }
-    hlo_literal_free(text);
     if (f)
         f->bundle = s;
     else
@@ -169,13 +168,10 @@ hlo_file *hlo_file_open_module(const char *path, const char *pick, bool strict, 
         return f && pick ? keep_part(f, path, pick, m) : f;
     }
     struct diags *ds = hlo_sink_of_name(m, path, STR(""));
-    struct arena a;
-    arena_init(&a);
+    SCOPED_ARENA a = arena_make();
     struct io_dumps d = {.a = &a};
     const struct io_dump *only = io_dumps_read(ds, &d, path) ? io_dumps_pick(ds, &d, pick) : NULL;
-    hlo_file *f = only ? open_file(only->path.ptr, strict, m) : NULL;
-    arena_free(&a);
-    return f;
+    return only ? open_file(only->path.ptr, strict, m) : NULL;
 }
 
 hlo_file *hlo_file_open(const char *path, bool strict, hlo_messages *m)
@@ -239,8 +235,6 @@ hlo_module *hlo_dumps_parse(const hlo_dumps *d, size_t i, hlo_messages *m)
     const struct io_dump *dump = &d->d.at[i];
     if (d->file)
         return hlo_parse(d->file, dump->part, m);
-    hlo_file *f = hlo_file_open(dump->path.ptr, false, m);
-    hlo_module *module = f ? hlo_parse(f, 0, m) : NULL;
-    hlo_file_free(f);
-    return module;
+    SCOPED_FILE *f = hlo_file_open(dump->path.ptr, false, m);
+    return f ? hlo_parse(f, 0, m) : NULL;
 }

@@ -262,7 +262,7 @@ static void note_operand(struct diags *ds, struct diag *d, const struct hlo_even
                          const struct inst *i, int k, bool elementwise, int64_t index)
 {
     const struct literal *l = operand_of(s, k);
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     for (int j = 0; j < k; j++)
         if (i->operands[j] == i->operands[k]) /* has a note already */
             return;
@@ -278,7 +278,6 @@ static void note_operand(struct diags *ds, struct diag *d, const struct hlo_even
         look_put_summary(&b, l);
     diag_note(ds, d, i->operands[k]->span, "operand %d is '" STR_FMT "': " STR_FMT, k,
               STR_ARG(i->operands[k]->name), STR_ARG(buf_view(&b)));
-    buf_free(&b);
 }
 
 /* Notes which instruction produced the infinity that made a NaN of an element. */
@@ -370,7 +369,7 @@ void hlo_event_report(const struct hlo_event *s, const struct hlo_origin *o, boo
     size_t leaf = o->leaf;
     const struct literal *l = value ? leaf_of(value->l, &leaf) : NULL;
     struct elements x;
-    struct buf at = {0}, is = {0};
+    SCOPED_BUF at = {0}, is = {0};
     int64_t n = 0;
     if (!l)
         return;
@@ -401,6 +400,4 @@ void hlo_event_report(const struct hlo_event *s, const struct hlo_origin *o, boo
         d->where = names_of(&ds->arena, w->trace_event);
         note_missing_frame(ds, d, w->trace_event);
     }
-    buf_free(&at);
-    buf_free(&is);
 }

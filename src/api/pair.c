@@ -164,7 +164,7 @@ static struct str key_of(struct arena *a, const hlo_listing *l, size_t number, e
 {
     const struct hlo_listed i = hlo_list_inst(l, number);
     const struct inst *inst = hlo_listing_inst(l, number);
-    struct buf key = {0};
+    SCOPED_BUF key = {0};
     uint64_t value[2] = {0};
     const bool named = by == NAME || by == OTHER;
     buf_puts(&key, named ? i.name : by == PLACE ? "" : i.op_name);
@@ -178,9 +178,7 @@ static struct str key_of(struct arena *a, const hlo_listing *l, size_t number, e
     }
     if (by <= PLACE)
         buf_puts(&key, i.op);
-    const struct str s = arena_str(a, buf_view(&key));
-    buf_free(&key);
-    return s;
+    return arena_str(a, buf_view(&key));
 }
 
 struct range {
@@ -220,10 +218,9 @@ static bool pair_one(struct hlo_pairing *p, size_t a, struct waiting *w, enum ke
 /* Pairs unpaired instructions of two ranges with equal keys, in order; returns their number. */
 static size_t pair_range(struct hlo_pairing *p, struct range a, struct range b, enum key by)
 {
-    struct arena scratch;
+    SCOPED_ARENA scratch = arena_make();
     struct map map;
     size_t found = 0;
-    arena_init(&scratch);
     map_init(&map, &scratch);
     struct waiting **of_a = ARENA_ARRAY(&scratch, struct waiting *, a.count);
     for (size_t i = 0; i < a.count; i++) {
@@ -243,7 +240,6 @@ static size_t pair_range(struct hlo_pairing *p, struct range a, struct range b, 
     }
     for (size_t i = 0; i < a.count; i++)
         found += of_a[i] && pair_one(p, a.first + i, of_a[i], by);
-    arena_free(&scratch);
     return found;
 }
 
@@ -423,7 +419,7 @@ static struct str without_callees(struct arena *a, const hlo_listing *l,
 static struct str attributes_of(struct arena *a, const hlo_listing *l, size_t i)
 {
     struct hlo_listed inst = hlo_list_inst(l, i);
-    hlo_text text = hlo_list_print(l, i, HLO_PRINT_SHORT);
+    SCOPED_TEXT text = hlo_list_print(l, i, HLO_PRINT_SHORT);
     struct str call = arena_printf(a, " %s(", inst.op), rest = {text.data, text.size};
     const char *at = text.data ? strstr(text.data, call.ptr) : NULL;
     int depth = 0;
@@ -438,17 +434,13 @@ static struct str attributes_of(struct arena *a, const hlo_listing *l, size_t i)
     if (constant && strchr(text.data, '='))
         rest = str_of(strchr(text.data, '='));
     rest = without_callees(a, l, &inst, rest);
-    hlo_text_free(&text);
     return rest;
 }
 
 static bool same_attributes(const hlo_listing *a, size_t i, const hlo_listing *b, size_t j)
 {
-    struct arena scratch;
-    arena_init(&scratch);
-    const bool same = str_eq(attributes_of(&scratch, a, i), attributes_of(&scratch, b, j));
-    arena_free(&scratch);
-    return same;
+    SCOPED_ARENA scratch = arena_make();
+    return str_eq(attributes_of(&scratch, a, i), attributes_of(&scratch, b, j));
 }
 
 bool pair_same_op(const hlo_listing *a, size_t i, const hlo_listing *b, size_t j)

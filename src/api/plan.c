@@ -58,11 +58,9 @@ struct hlo_memory hlo_program_memory(const hlo_program *program)
 
 static struct str size_text(struct arena *a, uint64_t bytes)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     buf_byte_size(&b, bytes);
-    struct str kept = arena_str(a, buf_view(&b));
-    buf_free(&b);
-    return kept;
+    return arena_str(a, buf_view(&b));
 }
 
 /* ---- steps ---- */
@@ -77,7 +75,7 @@ static const struct step_estimate *estimated(const struct run_state *state,
 struct str hlo_step_text(struct arena *a, const struct run_state *state, const struct function *f,
                          int number)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     const struct step_estimate *n = estimated(state, f, number);
     const char *choice = n ? n->choice : NULL;
     plan_describe(&b, &f->steps[number]);
@@ -89,20 +87,16 @@ struct str hlo_step_text(struct arena *a, const struct run_state *state, const s
         buf_puts(&b, "; cached across runs");
     else if (f->steps[number].hoist != HOIST_NOT)
         buf_puts(&b, f->steps[number].hoist == HOIST_RUN ? "; once per run" : "; once per loop");
-    struct str kept = arena_str(a, buf_view(&b));
-    buf_free(&b);
-    return kept;
+    return arena_str(a, buf_view(&b));
 }
 
 /* What `describe` appends. */
 static struct str described(struct arena *a, const struct step *s,
                             void (*describe)(struct buf *out, const struct step *s))
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     describe(&b, s);
-    struct str kept = arena_str(a, buf_view(&b));
-    buf_free(&b);
-    return kept;
+    return arena_str(a, buf_view(&b));
 }
 
 /* ---- storage and lifetime of values ---- */
@@ -270,8 +264,7 @@ static void add_step(struct following *w, struct table *t, int number)
 static void put_function(struct buf *out, const struct run_state *state, const struct function *f,
                          bool missed, bool schedules)
 {
-    struct arena a;
-    arena_init(&a);
+    SCOPED_ARENA a = arena_make();
     struct following w = follow(&a, state, f, missed);
     w.schedules = schedules;
     struct table t = TABLE(step_columns);
@@ -284,7 +277,6 @@ static void put_function(struct buf *out, const struct run_state *state, const s
     if (f->step_count > 0)
         table_put(out, &t);
     buf_putc(out, '\n');
-    arena_free(&a);
 }
 
 /* ---- totals ---- */
@@ -349,10 +341,9 @@ static void put_peak(struct buf *out, const struct hlo_memory *m, const struct m
 
 static void put_memory(struct buf *out, const hlo_program *program, const struct run_state *state)
 {
-    struct arena a;
+    SCOPED_ARENA a = arena_make();
     struct hlo_memory m = hlo_program_memory(program);
     struct table t = TABLE(total_columns);
-    arena_init(&a);
     add_size(&t, &a, "arguments", m.arguments);
     table_end_row(&t);
     add_size(&t, &a, "constants", m.constants);
@@ -374,7 +365,6 @@ static void put_memory(struct buf *out, const hlo_program *program, const struct
     }
     buf_puts(out, "memory\n");
     table_put(out, &t);
-    arena_free(&a);
 }
 
 /* ---- JSON ---- */
@@ -431,8 +421,7 @@ static void json_step(struct buf *out, struct following *w, int number)
 static void json_function(struct buf *out, const struct run_state *state, const struct function *f,
                           bool missed)
 {
-    struct arena a;
-    arena_init(&a);
+    SCOPED_ARENA a = arena_make();
     struct following w = follow(&a, state, f, missed);
     buf_json_open(out, NULL, '{');
     buf_json_text(out, "name", f->computation->name);
@@ -442,7 +431,6 @@ static void json_function(struct buf *out, const struct run_state *state, const 
     for (int k = 0; k < f->step_count; k++)
         json_step(out, &w, k);
     buf_puts(out, "]}");
-    arena_free(&a);
 }
 
 static void json_memory(struct buf *out, const hlo_program *program, const struct run_state *state)
@@ -467,8 +455,7 @@ static void json_memory(struct buf *out, const hlo_program *program, const struc
 static void put_json(struct buf *out, const hlo_program *program, const struct run_state *state)
 {
     const struct program *p = state->program;
-    struct arena a;
-    arena_init(&a);
+    SCOPED_ARENA a = arena_make();
     const bool *in_loop = plan_find_in_loops(&a, p);
     buf_puts(out, "{\"schema\":1");
     buf_json_text(out, "module", p->module->name);
@@ -481,15 +468,13 @@ static void put_json(struct buf *out, const hlo_program *program, const struct r
     for (size_t k = 0; k < COUNT_OF(passes); k++)
         buf_json_count(out, passes[k].name, (uint64_t)pass_count(p, k));
     buf_puts(out, "}}\n");
-    arena_free(&a);
 }
 
 static void put_text(struct buf *out, const hlo_program *program, const struct run_state *state,
                      bool verbose)
 {
     const struct program *p = state->program;
-    struct arena a;
-    arena_init(&a);
+    SCOPED_ARENA a = arena_make();
     const bool *in_loop = plan_find_in_loops(&a, p);
     put_function(out, state, p->entry, false, verbose);
     for (int k = 0; k < p->function_count; k++)
@@ -497,7 +482,6 @@ static void put_text(struct buf *out, const hlo_program *program, const struct r
             put_function(out, state, p->functions[k], verbose && in_loop[k], verbose);
     put_passes(out, p);
     put_memory(out, program, state);
-    arena_free(&a);
 }
 
 hlo_text hlo_plan_print(const hlo_program *program, enum hlo_plan_form form)

@@ -163,7 +163,7 @@ static bool run(struct hlo_recorded *r, hlo_messages *m)
 {
     const struct hlo_trace_callbacks callbacks = {sizeof callbacks, r, r->how.first ? NULL : before,
                                                   after};
-    hlo_program *p = hlo_plan(hlo_listing_module(r->l), &r->options, m);
+    SCOPED_PROGRAM *p = hlo_plan(hlo_listing_module(r->l), &r->options, m);
     if (!p)
         return false;
     const size_t participants = hlo_participants(p);
@@ -176,20 +176,18 @@ static bool run(struct hlo_recorded *r, hlo_messages *m)
     oom_pop_cleanup(&ending);
     end(r);
     hlo_literals_free(results, participants);
-    hlo_program_free(p);
     return true;
 }
 
 /* Messages are discarded: they equal those of the first run. */
 static void run_again(struct hlo_recorded *r)
 {
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     struct cleanup freeing;
     oom_push_cleanup(&freeing, hlo_messages_cleanup, m);
     store_refill(&r->store);
     run(r, m);
     oom_pop_cleanup(&freeing);
-    hlo_messages_free(m);
 }
 
 hlo_recorded *hlo_record(const hlo_listing *l, const struct hlo_run_options *options,
@@ -319,18 +317,15 @@ struct finding {
 static bool fail(struct finding *f, const char *format, ...) PRINTF_LIKE(2, 3);
 static bool fail(struct finding *f, const char *format, ...)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     va_list args;
     buf_printf(&b, "'%s': ", f->text);
     va_start(args, format);
-    struct arena a;
-    arena_init(&a);
+    SCOPED_ARENA a = arena_make();
     buf_str(&b, arena_vprintf(&a, format, args));
     va_end(args);
     buf_putc(&b, '\0');
     hlo_messages_add(f->m, "<element>", b.data);
-    arena_free(&a);
-    buf_free(&b);
     return false;
 }
 
@@ -346,8 +341,7 @@ static struct str take_until(struct str *s, const char *ends)
 
 static bool find_inst(struct finding *f, struct str name)
 {
-    struct arena a;
-    arena_init(&a);
+    SCOPED_ARENA a = arena_make();
     const long found = hlo_list_find(f->r->l, arena_str(&a, name).ptr);
     if (found < 0) {
         const size_t count = hlo_list_count(f->r->l);
@@ -364,7 +358,6 @@ static bool find_inst(struct finding *f, struct str name)
         f->inst = hlo_listing_inst(f->r->l, (size_t)found);
         f->shape = f->inst->shape;
     }
-    arena_free(&a);
     return found >= 0;
 }
 

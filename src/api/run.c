@@ -237,7 +237,7 @@ static bool run_traced(const hlo_module *module, const struct hlo_run_options *o
         !hlo_options_copy(&callbacks, sizeof callbacks, user, m))
         return false;
     traced.traced = true;
-    hlo_program *p = hlo_plan(module, &traced, m);
+    SCOPED_PROGRAM *p = hlo_plan(module, &traced, m);
     if (!p)
         return false;
     hlo_literal **results = heap_zalloc(p->count, sizeof *results);
@@ -247,7 +247,6 @@ static bool run_traced(const hlo_module *module, const struct hlo_run_options *o
         hlo_trace(p, &callbacks);
     bool ok = hlo_run_all(p, args, count, NULL, results, m);
     hlo_literals_free(results, p->count);
-    hlo_program_free(p);
     return ok;
 }
 
@@ -291,15 +290,13 @@ struct hlo_progress hlo_run_progress(const hlo_program *p)
 hlo_literal *hlo_run(hlo_program *p, const hlo_literal *const *args, size_t count, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), NULL));
-    const hlo_literal **all = heap_zalloc(p->count * count + 1, sizeof *all);
-    hlo_literal **results = heap_zalloc(p->count, sizeof *results);
+    SCOPED_HEAP const hlo_literal **all = heap_zalloc(p->count * count + 1, sizeof *all);
+    SCOPED_HEAP hlo_literal **results = heap_zalloc(p->count, sizeof *results);
     for (size_t i = 0; i < p->count * count; i++)
         all[i] = args[i % count];
     hlo_run_all(p, all, count, NULL, results, m);
     hlo_literal *first = results[0];
     for (size_t k = 1; k < p->count; k++)
         hlo_literal_free(results[k]);
-    heap_free(results);
-    heap_free(all);
     return first;
 }

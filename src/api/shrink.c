@@ -31,12 +31,11 @@ static bool verifies(void *context, struct module *m)
     const hlo_module candidate = candidate_of(a, m);
     if (a->how->rejected)
         return true;
-    hlo_messages *messages = hlo_messages_new();
+    SCOPED_MESSAGES *messages = hlo_messages_new();
     struct cleanup freeing;
     oom_push_cleanup(&freeing, hlo_messages_cleanup, messages);
     bool ok = hlo_verify(&candidate, messages);
     oom_pop_cleanup(&freeing);
-    hlo_messages_free(messages);
     return ok;
 }
 

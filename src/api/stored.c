@@ -29,11 +29,10 @@ static bool counts_match(const hlo_file *f, const hlo_module *module, size_t lis
     const size_t stored = proto_argument_count(f->proto, list), params = hlo_param_count(module);
     if (stored == params)
         return true;
-    struct buf why = {0};
+    SCOPED_BUF why = {0};
     buf_printf(&why, "module has %zu parameter%s, but %zu argument%s stored", params,
                params == 1 ? "" : "s", stored, stored == 1 ? " is" : "s are");
     DIAG(sink_of_file(f, m), NO_SPAN, FAILURE, why.data);
-    buf_free(&why);
     return false;
 }
 

@@ -41,11 +41,10 @@ struct foreign hlo_targets_foreign(const hlo_targets *t)
 bool hlo_targets_add_library(hlo_targets *t, const char *path, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), false));
-    struct buf why = {0};
+    SCOPED_BUF why = {0};
     bool ok = targets_add_library(t->t, path, &why);
     if (!ok)
         hlo_messages_add(m, path, why.data);
-    buf_free(&why);
     return ok;
 }
 
@@ -85,8 +84,7 @@ static bool call_function(void *user, const struct foreign_call *c, struct buf *
 {
     struct function *f = user;
     char text[1024] = "";
-    struct arena a;
-    arena_init(&a);
+    SCOPED_ARENA a = arena_make();
     struct str config = arena_str(&a, inst_str(c->inst, A_BACKEND_CONFIG));
     struct hlo_call call = {
         .target = arena_str(&a, inst_str(c->inst, A_CUSTOM_CALL_TARGET)).ptr,
@@ -103,7 +101,6 @@ static bool call_function(void *user, const struct foreign_call *c, struct buf *
     text[sizeof text - 1] = '\0';
     if (!ok)
         buf_puts(why, *text ? text : "failed without a message");
-    arena_free(&a);
     return ok;
 }
 

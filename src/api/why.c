@@ -88,7 +88,7 @@ long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo
     struct hlo_known given;
     if (!exists(l, e, m) || !hlo_options_copy(&given, sizeof given, known, m))
         return -1;
-    struct arena arena;
+    SCOPED_ARENA arena = arena_make();
     struct asking q = {l, e, &given};
     const struct why_known asked = {&q, given.value ? value : NULL,
                                     given.iterations ? iterations : NULL};
@@ -97,10 +97,8 @@ long hlo_why(const hlo_listing *l, const struct hlo_element *e, const struct hlo
         w.caller = hlo_listing_inst(l, e->within[e->depth - 1].inst);
         w.iteration = e->within[e->depth - 1].iteration;
     }
-    arena_init(&arena);
     why_element(&w, hlo_listing_inst(l, e->inst), (int64_t)e->leaf, e->index);
     for (size_t k = 0; k < w.count && k < max; k++)
         out[k] = source_of(l, &w.at[k]);
-    arena_free(&arena);
     return (long)w.count;
 }

@@ -10,7 +10,7 @@ hlo_world *hlo_world_open(const char *kind, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     struct transport t;
-    struct buf why = {0};
+    SCOPED_BUF why = {0};
     hlo_world *w = NULL;
     if (transport_load(kind, &t, &why)) {
         w = heap_zalloc(1, sizeof *w);
@@ -18,7 +18,6 @@ hlo_world *hlo_world_open(const char *kind, hlo_messages *m)
     } else {
         hlo_messages_add(m, kind, why.data);
     }
-    buf_free(&why);
     return w;
 }
 

@@ -24,7 +24,9 @@ struct arena_chunk {
     char *pad; /* makes the header size a multiple of the alignment */
 };
 
-void arena_init(struct arena *a) { *a = (struct arena){.generation = oom_generation()}; }
+struct arena arena_make(void) { return (struct arena){.generation = oom_generation()}; }
+
+void arena_init(struct arena *a) { *a = arena_make(); }
 
 void arena_adopt(struct arena *a)
 {

@@ -86,6 +86,14 @@ void *heap_zalloc(size_t count, size_t size);
 void *heap_grow(void *p, size_t size); /* p may be NULL */
 char *heap_str(struct str s);          /* copy, NUL-terminated */
 void heap_free(void *p);               /* NULL is allowed; may be called by any thread */
+/* Declares pointers whose block is freed at the end of their scope: see SCOPED_BUF. */
+#define SCOPED_HEAP __attribute__((cleanup(heap_free_at)))
+static inline void heap_free_at(void *variable)
+{
+    void *p;
+    memcpy(&p, variable, sizeof p); /* the pointer may be to any type */
+    heap_free(p);
+}
 
 /* ---- arena.c: memory with bulk release ---- */
 
@@ -100,7 +108,10 @@ struct arena {
 
 /* Initializes an empty arena that belongs to the innermost out-of-memory scope. */
 void arena_init(struct arena *a);
-void arena_free(struct arena *a);                /* frees everything; the arena remains usable */
+struct arena arena_make(void);    /* the same as a value */
+void arena_free(struct arena *a); /* frees everything; the arena remains usable */
+/* Declares arenas that are freed at the end of their scope: see SCOPED_BUF. */
+#define SCOPED_ARENA __attribute__((cleanup(arena_free))) struct arena
 void *arena_alloc(struct arena *a, size_t size); /* 16-byte aligned, uninitialized */
 /* Guarantees that the next `size` bytes are in one chunk. */
 void arena_reserve(struct arena *a, size_t size);
@@ -198,6 +209,9 @@ struct buf {
 };
 
 void buf_free(struct buf *b);
+/* Declares buffers that are freed at the end of their scope. In a function with an OOM_SCOPE, they
+ * are declared after it. */
+#define SCOPED_BUF __attribute__((cleanup(buf_free))) struct buf
 /* Guarantees space for `more` further bytes. */
 void buf_reserve(struct buf *b, size_t more);
 void buf_bytes(struct buf *b, const void *bytes, size_t size);

@@ -41,10 +41,8 @@ static void put_frames(struct annotation *a, const hlo_listing *l, size_t inst, 
 
 static bool is_instruction(const hlo_listing *l, size_t inst, struct str line)
 {
-    hlo_text text = hlo_list_print(l, inst, HLO_PRINT_FULL);
-    bool same = str_eq(line, (struct str){text.data, text.size});
-    hlo_text_free(&text);
-    return same;
+    SCOPED_TEXT text = hlo_list_print(l, inst, HLO_PRINT_FULL);
+    return str_eq(line, (struct str){text.data, text.size});
 }
 
 /* Finds the next instruction that is printed as this line. Instructions of nested computations are
@@ -93,7 +91,7 @@ static void report_unknown(const struct listed_module *l)
 static int annotate_module(void *context, const struct listed_module *l)
 {
     struct annotation a = {0};
-    hlo_text text = hlo_print(l->module, HLO_PRINT_FULL);
+    SCOPED_TEXT text = hlo_print(l->module, HLO_PRINT_FULL);
     struct str rest = {text.data, text.size};
     size_t next = 0;
     while (rest.len > 0)
@@ -103,13 +101,12 @@ static int annotate_module(void *context, const struct listed_module *l)
         report_unknown(l);
     buf_free(&a.out);
     buf_free(&a.last);
-    hlo_text_free(&text);
     return ok ? HLO_OK : HLO_USAGE;
 }
 
 int annotate_command(const struct options *o)
 {
-    if (o->arg_count != 1)
-        return usage_error(o, o->arg_count ? "expected one file" : "no file given");
+    if (o->arg_count > 1)
+        return usage_error(o, "expected one file");
     return each_listed(o, o->args, 1, false, annotate_module, NULL);
 }

@@ -6,6 +6,12 @@
 
 bool ends_with(const char *s, const char *end) { return str_ends(str_of(s), str_of(end)); }
 
+bool same_parameter(const hlo_module *a, const hlo_module *b, size_t param)
+{
+    SCOPED_TEXT x = hlo_param_shape(a, param), y = hlo_param_shape(b, param);
+    return strcmp(x.data, y.data) == 0;
+}
+
 /* Storage for the value of a parameter. */
 static hlo_literal **place(struct arguments *a, size_t param, int64_t participant)
 {
@@ -57,13 +63,11 @@ static bool one_argument(struct arguments *a, size_t param, int64_t participant,
 
 static int unknown_param(const struct arguments *a, const char *name)
 {
-    struct buf names = {0};
+    SCOPED_BUF names = {0};
     for (size_t i = 0; i < a->count; i++)
         buf_printf(&names, i ? ", '%s'" : "'%s'", hlo_param_name(a->module, i));
-    int status = usage_error(a->o, "unknown parameter '%s'; the module has %s", name,
-                             a->count ? names.data : "none");
-    buf_free(&names);
-    return status;
+    return usage_error(a->o, "unknown parameter '%s'; the module has %s", name,
+                       a->count ? names.data : "none");
 }
 
 static int unknown_participant(const struct arguments *a, int64_t participant)
@@ -75,7 +79,7 @@ static int unknown_participant(const struct arguments *a, int64_t participant)
 /* NAME=ARG, NAME@PARTICIPANT=ARG */
 static int named_argument(struct arguments *a, const char *arg, const char *value)
 {
-    struct buf name = {0};
+    SCOPED_BUF name = {0};
     const char *equal = value - 1, *at = memchr(arg, '@', (size_t)(equal - arg)),
                *end = at ? at : equal;
     int64_t participant = ALL_PARTICIPANTS;
@@ -90,7 +94,6 @@ static int named_argument(struct arguments *a, const char *arg, const char *valu
         status = unknown_participant(a, participant);
     else if (!one_argument(a, (size_t)param, participant, value))
         status = HLO_USAGE;
-    buf_free(&name);
     return status;
 }
 
@@ -194,14 +197,12 @@ static int stored_arguments(struct arguments *a)
 
 static int missing_argument(const struct arguments *a, size_t i)
 {
-    hlo_text shape = hlo_param_shape(a->module, i);
-    int status = usage_error(
+    SCOPED_TEXT shape = hlo_param_shape(a->module, i);
+    return usage_error(
         a->o,
         "%s%smissing argument for parameter %zu, '%s', of shape %s; --fake or --random generates "
         "one",
         a->path ? a->path : "", a->path ? ": " : "", i, hlo_param_name(a->module, i), shape.data);
-    hlo_text_free(&shape);
-    return status;
 }
 
 bool fake_kind(const struct options *o, enum hlo_fake *out)

@@ -48,6 +48,8 @@ int arguments_collect(struct arguments *a);
  * given. HLO_OK, or a status with messages. */
 int arguments_prepare(struct arguments *a, struct hlo_run_options *options);
 void arguments_free(struct arguments *a);
+/* Whether a parameter has the same shape in two modules. */
+bool same_parameter(const hlo_module *a, const hlo_module *b, size_t param);
 /* The path of --bundle if it is an archive of arrays, not a snapshot; NULL: none. */
 const char *bundle_of_arrays(const struct options *o);
 /* The kind of --fake; uniform by default. False with a message. */

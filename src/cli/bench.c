@@ -160,8 +160,6 @@ int bench_command(const struct options *o)
      * process. */
     double start = now_seconds() - seconds_of_process();
     int worst = HLO_OK;
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     for (size_t i = 0; i < o->arg_count; i++) {
         if (i > 0) {
             forget_peak();

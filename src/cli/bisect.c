@@ -74,12 +74,8 @@ static void skip_for_error(struct bisection *b, struct pass *p, const hlo_messag
 static bool same_parameters(const hlo_module *a, const hlo_module *b)
 {
     bool same = hlo_param_count(a) == hlo_param_count(b);
-    for (size_t k = 0; same && k < hlo_param_count(a); k++) {
-        hlo_text x = hlo_param_shape(a, k), y = hlo_param_shape(b, k);
-        same = strcmp(x.data, y.data) == 0;
-        hlo_text_free(&x);
-        hlo_text_free(&y);
-    }
+    for (size_t k = 0; same && k < hlo_param_count(a); k++)
+        same = same_parameter(a, b, k);
     return same;
 }
 
@@ -113,7 +109,7 @@ static void compare(struct bisection *b, struct pass *p, hlo_literal **results)
 static int run_pass(struct bisection *b, struct pass *p, hlo_module *module, hlo_messages *m)
 {
     const struct arguments *a = &b->arguments;
-    hlo_program *program = hlo_plan(module, &b->options, m);
+    SCOPED_PROGRAM *program = hlo_plan(module, &b->options, m);
     hlo_literal **results = heap_zalloc(a->participants, sizeof(hlo_literal *));
     interrupt_begin(program);
     const bool ok = program && hlo_run_all(program, (const hlo_literal *const *)a->all, a->count,
@@ -131,7 +127,6 @@ static int run_pass(struct bisection *b, struct pass *p, hlo_module *module, hlo
     }
     if (results != b->expected)
         hlo_literals_free(results, a->participants);
-    hlo_program_free(program);
     return interrupted ? STATUS_INTERRUPTED : HLO_OK;
 }
 
@@ -186,11 +181,10 @@ static int run_all(struct bisection *b)
     int status = HLO_OK;
     progress_parts(b->o, "of", "dumps");
     for (size_t i = 0; i < b->count && status == HLO_OK; i++) {
-        hlo_messages *m = hlo_messages_new();
+        SCOPED_MESSAGES *m = hlo_messages_new();
         b->passes[i].dump = hlo_dumps_get(b->dumps, i);
         name_pass(&b->passes[i]);
         status = try_dump(b, i, m);
-        hlo_messages_free(m);
         progress_step(i + 1, b->count);
     }
     progress_end(b->o);
@@ -241,10 +235,9 @@ static void put_verdict(const struct bisection *b, struct buf *out)
     if (b->arguments.participants > 1)
         buf_printf(out, ", participant %zu", b->participant);
     buf_putc(out, '\n');
-    hlo_text text =
+    SCOPED_TEXT text =
         hlo_difference_print(&p->difference, b->actual, b->expected[b->participant], NULL);
     buf_bytes(out, text.data, text.size);
-    hlo_text_free(&text);
 }
 
 static void put_error(struct buf *out, const struct pass *p)
@@ -311,10 +304,9 @@ static void put_json(const struct bisection *b, struct buf *out)
         if (p->outcome == SKIPPED)
             buf_json_text(out, "reason", p->reason);
         if (p->outcome == AGREES || p->outcome == DIFFERS) {
-            hlo_text text = hlo_difference_json(&p->difference);
+            SCOPED_TEXT text = hlo_difference_json(&p->difference);
             buf_json_key(out, "difference");
             buf_puts(out, text.data);
-            hlo_text_free(&text);
         }
         buf_putc(out, '}');
     }
@@ -342,7 +334,7 @@ static int get_ready(struct bisection *b)
 /* The status is that of diff: 0 if all results agree, 1 if one differs, 2 for trouble. */
 static int bisect(struct bisection *b)
 {
-    struct buf out = {0};
+    SCOPED_BUF out = {0};
     int status = get_ready(b);
     if (status == HLO_OK)
         status = run_all(b);
@@ -357,7 +349,6 @@ static int bisect(struct bisection *b)
         print_buf(&out);
         return b->first ? HLO_DIFFERS : HLO_OK;
     }
-    buf_free(&out);
     size_t i = 0;
     while (b->passes[i].outcome != SKIPPED)
         i++;

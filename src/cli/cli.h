@@ -8,7 +8,7 @@
 #define HLO_CLI_H
 
 #include "base/base.h"
-#include "hlo_advanced.h"
+#include "hlo_scoped.h"
 
 #include <stdio.h>
 
@@ -54,9 +54,9 @@ struct option_row {
     char letter;       /* short form, as n in -n; 0: none */
     int flags;
 };
-/* Flags of commands: output is paged on a terminal; without an operand, the module is read from
- * standard input, unless that is a terminal or a device. */
-enum { COMMAND_PAGED = 1, COMMAND_READS = 2 };
+/* Flags of commands: output is paged on a terminal; a file is required; without one, the
+ * module is read from standard input, unless that is a terminal or a device. */
+enum { COMMAND_PAGED = 1, COMMAND_NEEDS = 2, COMMAND_READS = 4 };
 struct command_row {
     const char *name, *usage, *summary, *examples;
     int flags;

@@ -77,7 +77,7 @@ static void put_bash(struct buf *out)
 static void put_zsh_option(struct buf *out, enum option_id id, enum command c)
 {
     const struct option_row *row = option_row(id);
-    struct buf spec = {0};
+    SCOPED_BUF spec = {0};
     buf_printf(&spec, "%s--%s%s[", row->flags & OPTION_MANY ? "*" : "", row->name,
                row->value[0] == '=' ? "="
                : row->value[0]      ? "=-"
@@ -94,7 +94,6 @@ static void put_zsh_option(struct buf *out, enum option_id id, enum command c)
         buf_puts(&spec, "::value:");
     buf_puts(out, " \\\n            ");
     put_quoted(out, spec.data);
-    buf_free(&spec);
 }
 
 static void put_zsh(struct buf *out)
@@ -103,13 +102,12 @@ static void put_zsh(struct buf *out)
                   "CURRENT == 2 )); then\n        "
                   "local -a commands=(\n");
     for (int c = 0; c < CMD_COUNT; c++) {
-        struct buf word = {0};
+        SCOPED_BUF word = {0};
         buf_printf(&word, "%s:%s", command_row((enum command)c)->name,
                    command_row((enum command)c)->summary);
         buf_puts(out, "            ");
         put_quoted(out, word.data);
         buf_putc(out, '\n');
-        buf_free(&word);
     }
     buf_puts(out, "        )\n        _describe command commands\n        _files\n        return\n "
                   "   fi\n    case $words[2] in\n");
@@ -157,7 +155,7 @@ static void put_fish(struct buf *out)
         buf_putc(out, '\n');
     }
     for (int c = 0; c <= CMD_COUNT; c++) {
-        struct buf condition = {0};
+        SCOPED_BUF condition = {0};
         if (c < CMD_COUNT)
             buf_printf(&condition, "__fish_seen_subcommand_from %s",
                        command_row((enum command)c)->name);
@@ -166,7 +164,6 @@ static void put_fish(struct buf *out)
         for (int i = 0; i < OPT_COUNT; i++)
             if (option_belongs((enum option_id)i, (enum command)c))
                 put_fish_option(out, (enum option_id)i, (enum command)c, condition.data);
-        buf_free(&condition);
     }
     buf_puts(out, "complete -c hlo -n '__fish_seen_subcommand_from ops' -a \"(");
     buf_puts(out, ask_ops);

@@ -60,12 +60,11 @@ static bool read_target(const struct options *o, struct target *out)
 static int convert_array(const char *path, const struct target *to, hlo_messages *m)
 {
     hlo_arrays *s = hlo_arrays_open(path, m);
-    hlo_literal *l = s ? hlo_arrays_get(s, "", NULL, m) : NULL;
+    SCOPED_LITERAL *l = s ? hlo_arrays_get(s, "", NULL, m) : NULL;
     hlo_arrays_free(s);
     const hlo_literal *const all[] = {l};
     const bool ok = l && (to->arrays ? hlo_write_arrays(to->path, "", all, 1, m)
                                      : hlo_write_literal(to->path, l, to->format, to->gzip, m));
-    hlo_literal_free(l);
     return ok ? HLO_OK : HLO_USAGE;
 }
 
@@ -75,33 +74,28 @@ static int convert_module(const struct options *o, const struct target *to, hlo_
     int status = HLO_USAGE;
     if (to->arrays)
         return usage_error(o, "cannot write a module to '%s'", to->path);
-    hlo_file *f = open_file(o, path, m);
+    SCOPED_FILE *f = open_file(o, path, m);
     if (f && hlo_file_count(f) > 1)
         usage_error(o, "'%s' has %zu modules; select one with --module=N", path, hlo_file_count(f));
-    hlo_module *module = f && hlo_file_count(f) == 1 ? hlo_parse(f, 0, m) : NULL;
+    SCOPED_MODULE *module = f && hlo_file_count(f) == 1 ? hlo_parse(f, 0, m) : NULL;
     if (f && hlo_file_count(f) == 1 && !module)
         status = HLO_REJECTED;
     if (module)
         status = hlo_write_module(to->path, module, to->format, to->gzip, m) ? HLO_OK : HLO_USAGE;
-    hlo_module_free(module);
-    hlo_file_free(f);
     return status;
 }
 
 int convert_command(const struct options *o)
 {
     struct target to;
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     if (o->arg_count > 1)
         return usage_error(o, "extra argument '%s'", o->args[1]);
     if (!read_target(o, &to))
         return HLO_USAGE;
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     const char *path = o->args[0];
     const bool array = hlo_arrays_known(path) && !hlo_arrays_many(path);
     const int status = array ? convert_array(path, &to, m) : convert_module(o, &to, m);
     report(o, m);
-    hlo_messages_free(m);
     return status;
 }

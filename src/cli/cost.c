@@ -38,11 +38,9 @@ static bool runs_whole(const char *op)
 static double trip_count(const hlo_listing *l, size_t inst)
 {
     static const char key[] = "\"known_trip_count\":{\"n\":\"";
-    hlo_text text = hlo_list_print(l, inst, HLO_PRINT_ABRIDGED);
+    SCOPED_TEXT text = hlo_list_print(l, inst, HLO_PRINT_ABRIDGED);
     const char *at = strstr(text.data, key);
-    double n = at ? strtod(at + strlen(key), NULL) : -1;
-    hlo_text_free(&text);
-    return n;
+    return at ? strtod(at + strlen(key), NULL) : -1;
 }
 
 static void note_call(struct costs *c, size_t inst, const struct hlo_listed *i)
@@ -206,8 +204,6 @@ static int cost_of_module(void *context, const struct listed_module *l)
 int cost_command(const struct options *o)
 {
     int64_t top;
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     if (!option_int(o, OPT_TOP, 1, INT32_MAX, DEFAULT_TOP, &top))
         return HLO_USAGE;
     return each_listed(o, o->args, o->arg_count, true, cost_of_module, &top);

@@ -61,14 +61,6 @@ static int read_dumps(struct diffing *d)
     return HLO_OK;
 }
 
-static bool same_text(hlo_text a, hlo_text b)
-{
-    bool same = strcmp(a.data, b.data) == 0;
-    hlo_text_free(&a);
-    hlo_text_free(&b);
-    return same;
-}
-
 static int same_parameters(const struct diffing *d)
 {
     size_t count = hlo_param_count(d->a.module);
@@ -76,7 +68,7 @@ static int same_parameters(const struct diffing *d)
         return usage_error(d->o, "%s has %zu parameters, and %s has %zu", d->a.path, count,
                            d->b.path, hlo_param_count(d->b.module));
     for (size_t i = 0; i < count; i++)
-        if (!same_text(hlo_param_shape(d->a.module, i), hlo_param_shape(d->b.module, i)))
+        if (!same_parameter(d->a.module, d->b.module, i))
             return usage_error(d->o, "parameter %zu of %s and of %s have different shapes", i,
                                d->a.path, d->b.path);
     return HLO_OK;
@@ -151,14 +143,13 @@ static void free_side(struct side *s)
 static void put_instruction(struct buf *out, const struct side *s, size_t i)
 {
     struct hlo_listed inst = hlo_list_inst(s->listing, i);
-    hlo_text text = hlo_list_print(s->listing, i, HLO_PRINT_ABRIDGED);
+    SCOPED_TEXT text = hlo_list_print(s->listing, i, HLO_PRINT_ABRIDGED);
     const char *end = strstr(text.data, ", metadata={"),
                *start = text.data + strspn(text.data, " ");
     size_t size = end ? (size_t)(end - start) : strlen(start);
     buf_printf(out, "%s:%" PRIu32 ": %.*s%s\n", s->path, inst.line,
                (int)(size < SHORT_LINE ? size : SHORT_LINE), start,
                size > SHORT_LINE ? " ..." : "");
-    hlo_text_free(&text);
 }
 
 struct list { /* instructions to print under one title */
@@ -277,9 +268,8 @@ static void put_first(const struct diffing *d, struct buf *out, const struct hlo
     if (inst.where[0] || inst.op_name[0])
         buf_printf(out, "  %s%s%s\n", inst.where, inst.where[0] && inst.op_name[0] ? "  " : "",
                    inst.op_name);
-    hlo_text text = hlo_difference_print(&v->difference, v->value_b, v->value_a, names);
+    SCOPED_TEXT text = hlo_difference_print(&v->difference, v->value_b, v->value_a, names);
     buf_bytes(out, text.data, text.size);
-    hlo_text_free(&text);
 }
 
 /* Prints what uses a constant, itself or broadcast. */
@@ -299,12 +289,11 @@ static void put_user(const struct diffing *d, struct buf *out, size_t constant)
 
 static void put_constant(const struct diffing *d, struct buf *out, const struct hlo_divergence *v)
 {
-    hlo_text value = hlo_literal_print(v->constant_value, false);
+    SCOPED_TEXT value = hlo_literal_print(v->constant_value, false);
     buf_printf(out, "first difference: %%%s, without counterpart; results agree if it is %s\n  ",
                hlo_list_inst(d->b.listing, v->constant).name, value.data);
     put_instruction(out, &d->b, v->constant);
     put_user(d, out, v->constant);
-    hlo_text_free(&value);
 }
 
 /* Reports results that differ although no paired instruction does: the differing instructions may
@@ -313,7 +302,7 @@ static void put_results_apart(const struct diffing *d, struct buf *out,
                               const struct hlo_divergence *v)
 {
     const char *const names[2] = {d->b.title, d->a.title};
-    hlo_text text = hlo_difference_print(&v->results, v->result_b, v->result_a, names);
+    SCOPED_TEXT text = hlo_difference_print(&v->results, v->result_b, v->result_a, names);
     if (v->constant_value)
         put_constant(d, out, v);
     else if (v->alternative.data)
@@ -321,7 +310,6 @@ static void put_results_apart(const struct diffing *d, struct buf *out,
     else
         buf_puts(out, "no instruction present in both modules differs\n");
     buf_bytes(out, text.data, text.size);
-    hlo_text_free(&text);
 }
 
 /* The verdict, the first difference and, with --text, textual changes. */
@@ -374,10 +362,9 @@ static void json_list(struct buf *out, const char *key, const struct side *s, co
 
 static void json_difference(struct buf *out, const char *key, const struct hlo_difference *x)
 {
-    hlo_text text = hlo_difference_json(x);
+    SCOPED_TEXT text = hlo_difference_json(x);
     buf_json_key(out, key);
     buf_puts(out, text.data);
-    hlo_text_free(&text);
 }
 
 static void put_json(struct diffing *d, struct buf *out, const struct hlo_divergence *v)
@@ -394,11 +381,10 @@ static void put_json(struct diffing *d, struct buf *out, const struct hlo_diverg
     if (!v->results_agree)
         json_difference(out, "results", &v->results);
     if (v->constant_value) {
-        hlo_text value = hlo_literal_json(v->constant_value, NULL);
+        SCOPED_TEXT value = hlo_literal_json(v->constant_value, NULL);
         json_name(out, "constant", &d->b, v->constant);
         buf_json_key(out, "constant_value");
         buf_puts(out, value.data);
-        hlo_text_free(&value);
     }
     if (v->alternative.data) {
         json_name(out, "alternative_of", &d->b, v->changed);
@@ -458,9 +444,7 @@ int diff_command(const struct options *o)
                         .title = d.alone ? "fast" : "B"};
     arena_init(&d.arena);
     int status = HLO_OK;
-    if (o->arg_count == 0)
-        status = usage_error(o, "no file given");
-    else if (o->arg_count < d.files)
+    if (o->arg_count < d.files)
         status =
             usage_error(o, "expected two files, a directory of dumps, or one file with --plain");
     else if ((status = get_ready(&d)) == HLO_OK)

@@ -61,7 +61,7 @@ static void report_difference(const struct arguments *a, const char *path, size_
 {
     FILE *f = world_stderr(a->o);
     struct hlo_difference d = hlo_literal_difference(result, expected, t);
-    struct buf hint = {0};
+    SCOPED_BUF hint = {0};
     put_hint(&hint, &d, expected);
     fflush(stdout);
     if (a->participants > 1)
@@ -69,11 +69,9 @@ static void report_difference(const struct arguments *a, const char *path, size_
     else
         fprintf(f, "hlo: %s: result differs: ", path);
     fprintf(f, "%s%s\n", why->data, hint.size ? hint.data : "");
-    buf_free(&hint);
     if (d.comparable && d.elements > 1 && !a->o->given[OPT_QUIET]) {
-        hlo_text report = hlo_difference_print(&d, result, expected, NULL);
+        SCOPED_TEXT report = hlo_difference_print(&d, result, expected, NULL);
         fputs(report.data, f);
-        hlo_text_free(&report);
     }
 }
 
@@ -110,8 +108,8 @@ static int expect_result(const struct arguments *a, const char *path, size_t p,
                          const hlo_literal *result, const struct hlo_tolerance *t,
                          struct hlo_difference *all)
 {
-    hlo_literal *expected = read_expected(a, path, p);
-    hlo_text why = {0};
+    SCOPED_LITERAL *expected = read_expected(a, path, p);
+    SCOPED_TEXT why = {0};
     int status = !expected                                        ? HLO_USAGE
                  : hlo_literal_compare(result, expected, t, &why) ? HLO_OK
                                                                   : HLO_DIFFERS;
@@ -123,8 +121,6 @@ static int expect_result(const struct arguments *a, const char *path, size_t p,
     }
     if (status == HLO_DIFFERS)
         report_difference(a, expected_name(a, path), p, result, expected, t, &why);
-    hlo_text_free(&why);
-    hlo_literal_free(expected);
     return status;
 }
 

@@ -7,7 +7,7 @@
 static bool find(const struct options *o, const char *path, const hlo_listing *l, const char *text,
                  struct hlo_extract *x)
 {
-    struct buf name = {0};
+    SCOPED_BUF name = {0};
     const char *at = strrchr(text, '@');
     int64_t execution = 0;
     buf_bytes(&name, text, at ? (size_t)(at - text) : strlen(text));
@@ -21,7 +21,6 @@ static bool find(const struct options *o, const char *path, const hlo_listing *l
         ok = true;
     x->inst = (size_t)(found < 0 ? 0 : found);
     x->execution = (uint64_t)execution;
-    buf_free(&name);
     return ok;
 }
 
@@ -36,12 +35,11 @@ static int extract(struct arguments *a, const hlo_listing *l, struct hlo_extract
     int status = arguments_prepare(a, &options);
     if (status != HLO_OK)
         return status;
-    hlo_module *made = hlo_extract(l, x, &options, a->all, a->count, a->m);
+    SCOPED_MODULE *made = hlo_extract(l, x, &options, a->all, a->count, a->m);
     const bool valid = made && hlo_verify(made, a->m);
     status = valid                      ? put_module(a->o, made, a->m)
              : hlo_messages_limit(a->m) ? HLO_LIMIT
                                         : HLO_FAILED;
-    hlo_module_free(made);
     return status;
 }
 

@@ -49,14 +49,13 @@ static bool outfeed(void *context, size_t participant, const hlo_literal *item,
         f->dropped++;
         return true;
     }
-    struct buf text = {0};
+    SCOPED_BUF text = {0};
     put_item(&text, item);
     bool ok = true;
     if (out->held)
         buf_str(&out->held[participant], buf_view(&text));
     else
         ok = feed_out_put(out, buf_view(&text), (struct wait_policy){.call = call}, m);
-    buf_free(&text);
     return ok;
 }
 

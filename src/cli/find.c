@@ -130,10 +130,8 @@ static bool fits_number(const struct term *t, double v)
 
 static bool fits_whole(const struct term *t, const hlo_listing *l, size_t inst)
 {
-    hlo_text text = hlo_list_print(l, inst, HLO_PRINT_ABRIDGED);
-    bool fits = fits_text(t, text.data);
-    hlo_text_free(&text);
-    return fits;
+    SCOPED_TEXT text = hlo_list_print(l, inst, HLO_PRINT_ABRIDGED);
+    return fits_text(t, text.data);
 }
 
 static bool fits(const struct term *t, const hlo_listing *l, size_t inst)
@@ -168,11 +166,10 @@ static void put_found(struct buf *out, const struct listed_module *l, size_t ins
         buf_puts(out, "}\n");
         return;
     }
-    hlo_text text = hlo_list_print(l->listing, inst, HLO_PRINT_ABRIDGED);
+    SCOPED_TEXT text = hlo_list_print(l->listing, inst, HLO_PRINT_ABRIDGED);
     buf_printf(out, "%s:%" PRIu32 ":%" PRIu32 ": ", l->path, i.line, i.column);
     buf_str(out, (struct str){text.data, text.size});
     buf_putc(out, '\n');
-    hlo_text_free(&text);
 }
 
 static int search_module(void *context, const struct listed_module *l)
@@ -203,7 +200,7 @@ static void free_terms(void *search)
 int find_command(const struct options *o)
 {
     if (o->arg_count < 2)
-        return usage_error(o, o->arg_count ? "no term given" : "no file given");
+        return usage_error(o, "no term given");
     struct search s = {.terms = heap_zalloc(o->arg_count, sizeof *s.terms),
                        .json = o->given[OPT_JSON]};
     struct cleanup freeing;

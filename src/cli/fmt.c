@@ -28,14 +28,13 @@ static enum hlo_print_style style_of(const struct options *o, const hlo_file *f,
 static void append_module(struct buf *out, const hlo_module *module, enum hlo_print_style style,
                           bool rewriting)
 {
-    hlo_text canonical = hlo_print(module, style);
+    SCOPED_TEXT canonical = hlo_print(module, style);
     size_t size = canonical.size;
     while (rewriting && size > 0 && canonical.data[size - 1] == '\n')
         size--;
     buf_bytes(out, canonical.data, size);
     if (size > 0 && canonical.data[size - 1] != '\n')
         buf_putc(out, '\n');
-    hlo_text_free(&canonical);
 }
 
 /* Formats all parts of a file; false when a part was rejected. */
@@ -43,7 +42,7 @@ static bool format_parts(const struct options *o, const hlo_file *f, hlo_message
                          struct buf *out)
 {
     for (size_t part = 0; part < hlo_file_count(f); part++) {
-        hlo_module *module = hlo_parse(f, part, m);
+        SCOPED_MODULE *module = hlo_parse(f, part, m);
         if (!module)
             return false;
         struct str text = STR("");
@@ -53,7 +52,6 @@ static bool format_parts(const struct options *o, const hlo_file *f, hlo_message
         if (part > 0)
             buf_puts(out, "// -----\n");
         append_module(out, module, style_of(o, f, text), is_rewriting(o));
-        hlo_module_free(module);
     }
     return true;
 }
@@ -91,14 +89,12 @@ static int format_file(const struct options *o, const char *path, hlo_messages *
     bool back = is_rewriting(o);
     if (o->given[OPT_IN_PLACE] && (ends_with(path, ".gz") || ends_with(path, ".npz")))
         return usage_error(o, "cannot rewrite '%s' in place: not a plain text file", path);
-    hlo_file *f = open_file(o, path, m);
+    SCOPED_FILE *f = open_file(o, path, m);
     if (!f)
         return HLO_USAGE;
-    if (back && hlo_file_is_proto(f)) {
-        hlo_file_free(f);
+    if (back && hlo_file_is_proto(f))
         return usage_error(o, "'%s' is not text", path);
-    }
-    struct buf out = {0};
+    SCOPED_BUF out = {0};
     int status = HLO_OK;
     if (!format_parts(o, f, m, &out))
         status = HLO_REJECTED;
@@ -106,23 +102,18 @@ static int format_file(const struct options *o, const char *path, hlo_messages *
         status = put_back(o, path, f, &out, m);
     else
         print_hlo(o, buf_view(&out));
-    buf_free(&out);
-    hlo_file_free(f);
     return status;
 }
 
 int fmt_command(const struct options *o)
 {
     int worst = HLO_OK;
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     for (size_t i = 0; i < o->arg_count; i++) {
         if (o->given[OPT_IN_PLACE] && strcmp(o->args[i], "-") == 0)
             return usage_error(o, "cannot rewrite standard input in place");
-        hlo_messages *m = hlo_messages_new();
+        SCOPED_MESSAGES *m = hlo_messages_new();
         int status = format_file(o, o->args[i], m);
         report(o, m);
-        hlo_messages_free(m);
         worst = status > worst ? status : worst;
     }
     return worst;

@@ -38,20 +38,18 @@ struct trial {
 
 static bool begin_directory(const struct fuzz *f, hlo_messages *m)
 {
-    struct buf path = {0};
+    SCOPED_BUF path = {0};
     size_t size;
     uint32_t line;
     const char *text = hlo_file_text(f->file, f->part, &size, &line);
-    bool ok = temporary_begin(m) &&
-              hlo_write_text(temporary_path(TEMPORARY_MODULE, &path), text, size, m);
-    buf_free(&path);
-    return ok;
+    return temporary_begin(m) &&
+           hlo_write_text(temporary_path(TEMPORARY_MODULE, &path), text, size, m);
 }
 
 /* The exit status of the oracle; 127 if it cannot be run. */
 static int call_oracle(const struct fuzz *f, const char *module, const char *in, const char *out)
 {
-    struct buf script = {0};
+    SCOPED_BUF script = {0};
     buf_printf(&script, "%s \"$@\"", f->o->value[OPT_ORACLE]);
     fflush(NULL);
     pid_t pid = fork();
@@ -63,13 +61,12 @@ static int call_oracle(const struct fuzz *f, const char *module, const char *in,
     int status = 127 << 8;
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    buf_free(&script);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 static bool ask_oracle(struct fuzz *f, struct trial *t)
 {
-    struct buf module = {0}, in = {0}, out = {0};
+    SCOPED_BUF module = {0}, in = {0}, out = {0};
     temporary_path(TEMPORARY_MODULE, &module);
     temporary_path(TEMPORARY_INPUTS, &in);
     temporary_path(TEMPORARY_OUTPUTS, &out);
@@ -83,9 +80,6 @@ static bool ask_oracle(struct fuzz *f, struct trial *t)
         file_error(t->a.m, f->o->value[OPT_ORACLE], "exit status %d", status);
     for (size_t p = 0; ok && status == 0 && p < t->a.participants; p++)
         ok = (t->expected[p] = hlo_read_result(out.data, "out", f->module, p, t->a.m)) != NULL;
-    buf_free(&module);
-    buf_free(&in);
-    buf_free(&out);
     return ok && status == 0;
 }
 
@@ -120,12 +114,11 @@ static void compare(const struct fuzz *f, struct trial *t, bool ran, bool expect
         put_first_message(&t->why, ran ? t->a.m : t->actual_messages);
     }
     for (size_t p = 0; ran && expected && t->why.size == 0 && p < t->a.participants; p++) {
-        hlo_text why = {0};
+        SCOPED_TEXT why = {0};
         if (!hlo_literal_compare(t->actual[p], t->expected[p], &f->tolerance, &why) &&
             t->a.participants > 1)
             buf_printf(&t->why, "participant %zu: ", p);
         buf_bytes(&t->why, why.data, why.size);
-        hlo_text_free(&why);
     }
 }
 
@@ -169,7 +162,7 @@ static const char *kind_name(enum hlo_fake kind)
 
 static bool save(const struct fuzz *f, const struct trial *t, const char *path)
 {
-    hlo_text printed = hlo_print(f->module, HLO_PRINT_EXACT);
+    SCOPED_TEXT printed = hlo_print(f->module, HLO_PRINT_EXACT);
     const struct hlo_bundle b = {.size = sizeof b,
                                  .text = printed.data,
                                  .text_size = printed.size,
@@ -177,9 +170,7 @@ static bool save(const struct fuzz *f, const struct trial *t, const char *path)
                                  .count = t->a.count,
                                  .args = t->a.all,
                                  .results = (const hlo_literal *const *)t->expected};
-    bool ok = hlo_write_bundle(path, &b, t->a.m);
-    hlo_text_free(&printed);
-    return ok;
+    return hlo_write_bundle(path, &b, t->a.m);
 }
 
 static void put_json(const struct fuzz *f, const struct trial *t, const char *bundle)
@@ -286,7 +277,7 @@ static double usual_bound(const hlo_module *module)
         const char *dtype;
         double bound;
     } widths[] = {{"f8", 0.3}, {"f4", 0.3}, {"bf16", 3e-2}, {"f16", 1e-2}};
-    hlo_listing *l = hlo_list(module);
+    SCOPED_LISTING *l = hlo_list(module);
     struct hlo_listed_computation entry = {0};
     for (size_t c = 0; c < hlo_list_computations(l); c++)
         if (hlo_list_computation(l, c).entry)
@@ -296,7 +287,6 @@ static double usual_bound(const hlo_module *module)
     for (size_t k = COUNT_OF(widths); k-- > 0;)
         if (strstr(shape, widths[k].dtype))
             bound = widths[k].bound;
-    hlo_listing_free(l);
     return bound;
 }
 
@@ -331,7 +321,7 @@ static int fuzz_plan(struct fuzz *f, hlo_messages *m)
 
 static int fuzz_part(struct fuzz *f)
 {
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     struct arguments a = {.o = f->o, .m = m};
     f->module = hlo_parse(f->file, f->part, m);
     int status = arguments_check(&a, f->module);
@@ -348,19 +338,16 @@ static int fuzz_part(struct fuzz *f)
     hlo_program_free(f->plain);
     hlo_targets_free(f->targets);
     hlo_module_free(f->module);
-    hlo_messages_free(m);
     return status;
 }
 
 int fuzz_command(const struct options *o)
 {
     struct fuzz f = {.o = o};
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     if (!fuzz_options(&f))
         return HLO_USAGE;
-    hlo_messages *m = hlo_messages_new();
-    hlo_file *file = open_file(o, o->args[0], m);
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    SCOPED_FILE *file = open_file(o, o->args[0], m);
     int status = HLO_USAGE;
     report(o, m);
     if (file && hlo_file_count(file) > 1)
@@ -368,7 +355,5 @@ int fuzz_command(const struct options *o)
     f.file = file;
     if (file && hlo_file_count(file) == 1)
         status = fuzz_part(&f);
-    hlo_file_free(file);
-    hlo_messages_free(m);
     return status;
 }

@@ -323,19 +323,16 @@ static void insert_before(struct buf *out, const struct edits *edits, uint32_t l
 
 static bool put_aside(const char *path, struct str old, struct str new, hlo_messages *m)
 {
-    struct buf name = {0}, diff = {0};
+    SCOPED_BUF name = {0}, diff = {0};
     buf_printf(&name, "%s.new", path);
     put_diff(&diff, path, old, new);
     fwrite(diff.data, 1, diff.size, stdout);
-    bool ok = hlo_write_text(name.data, new.ptr, new.len, m);
-    buf_free(&name);
-    buf_free(&diff);
-    return ok;
+    return hlo_write_text(name.data, new.ptr, new.len, m);
 }
 
 void golden_put_value(struct buf *out, const char *key, const hlo_literal *l)
 {
-    struct buf value = {0};
+    SCOPED_BUF value = {0};
     put_value(&value, l, NULL);
     buf_printf(out, "// %s: ", key);
     for (size_t i = 0; i < value.size; i++) {
@@ -344,13 +341,12 @@ void golden_put_value(struct buf *out, const char *key, const hlo_literal *l)
             buf_puts(out, "//   ");
     }
     buf_putc(out, '\n');
-    buf_free(&value);
 }
 
 bool golden_rewrite(const char *path, const struct edits *edits, bool aside, hlo_messages *m)
 {
     struct file_bytes bytes;
-    struct buf out = {0};
+    SCOPED_BUF out = {0};
     if (!file_read(path, &bytes))
         return file_error(m, path, "cannot read file again: %s", file_problem(errno));
     struct str rest = {bytes.data, bytes.size};
@@ -365,7 +361,6 @@ bool golden_rewrite(const char *path, const struct edits *edits, bool aside, hlo
     }
     bool ok = aside ? put_aside(path, (struct str){bytes.data, bytes.size}, buf_view(&out), m)
                     : hlo_write_text(path, out.data, out.size, m);
-    buf_free(&out);
     file_release(&bytes);
     return ok;
 }

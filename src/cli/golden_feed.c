@@ -44,16 +44,13 @@ void golden_feed_end(struct golden_feed *f)
 static bool same_item(struct golden_feed *f, struct str got, const struct directive *d,
                       hlo_messages *m)
 {
-    hlo_text why = {0};
-    hlo_literal *a = hlo_literal_parse(got.ptr, got.len, m),
-                *b = hlo_literal_parse(d->text.ptr, d->text.len, m);
+    SCOPED_TEXT why = {0};
+    SCOPED_LITERAL *a = hlo_literal_parse(got.ptr, got.len, m),
+                   *b = hlo_literal_parse(d->text.ptr, d->text.len, m);
     bool same = a && b && hlo_literal_compare(a, b, &f->r->g.tolerance, &why);
     if (!same)
         golden_fail(f->r, d->line, "outfeed item: " STR_FMT "%s%s", STR_ARG(got),
                     why.data ? ": " : "", why.data ? why.data : "");
-    hlo_text_free(&why);
-    hlo_literal_free(a);
-    hlo_literal_free(b);
     return same;
 }
 
@@ -81,7 +78,7 @@ static bool check_participant(struct golden_feed *f, size_t p, hlo_messages *m)
 static void propose(struct golden_feed *f)
 {
     const struct directives *old = &f->r->g.outfeed;
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     for (size_t p = 0; p < f->count; p++)
         for (struct str rest = buf_view(&f->written[p]); rest.len > 0;) {
             const struct str item = str_cut(&rest, '\n');
@@ -93,7 +90,6 @@ static void propose(struct golden_feed *f)
     for (size_t i = 0; i < old->count; i++)
         golden_propose(f->r, old->at[i].line, old->at[i].last_line,
                        i == 0 ? buf_view(&b) : STR(""));
-    buf_free(&b);
 }
 
 void golden_feed_check(struct golden_feed *f, hlo_messages *m)

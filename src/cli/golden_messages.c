@@ -101,18 +101,17 @@ static void check_whole_messages(struct golden_run *r, const hlo_messages *messa
         }
         if (best != MATCH_PART)
             continue;
-        struct buf line = {0};
+        SCOPED_BUF line = {0};
         put_message(&line, &part);
         golden_fail(r, d->line, "expected the whole message: %s", part.text);
         golden_propose(r, d->line, d->last_line, buf_view(&line));
-        buf_free(&line);
     }
 }
 
 static void propose_errors(struct golden_run *r, const hlo_messages *messages)
 {
     const struct directives *old = &r->g.errors;
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     for (size_t k = 0; k < hlo_messages_count(messages); k++) {
         struct hlo_message m = hlo_messages_get(messages, k);
         if (m.error)
@@ -120,7 +119,6 @@ static void propose_errors(struct golden_run *r, const hlo_messages *messages)
     }
     for (size_t i = 0; i < old->count; i++)
         golden_propose(r, old->at[i].line, old->at[i].last_line, i == 0 ? buf_view(&b) : STR(""));
-    buf_free(&b);
 }
 
 void golden_check_messages(struct golden_run *r, const hlo_messages *messages)

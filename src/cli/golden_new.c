@@ -76,7 +76,7 @@ static bool put_test(struct new_test *t, hlo_literal *const *results)
 {
     const struct arguments *a = &t->a;
     struct edit e = {0};
-    struct buf lines = {0};
+    SCOPED_BUF lines = {0};
     size_t elements = elements_of(a->all, a->participants * a->count) +
                       elements_of((const hlo_literal *const *)results, a->participants);
     bool ok = true;
@@ -90,7 +90,6 @@ static bool put_test(struct new_test *t, hlo_literal *const *results)
     hlo_file_text(t->file, t->part, &size, &e.first);
     e.text = arena_str(t->arena, buf_view(&lines));
     VEC_PUSH(t->arena, t->edits.at, t->edits.count, t->edits.capacity) = e;
-    buf_free(&lines);
     return ok;
 }
 
@@ -122,7 +121,7 @@ static int run_new(struct new_test *t)
     struct arguments *a = &t->a;
     struct hlo_run_options options;
     int status = arguments_prepare(a, &options);
-    hlo_program *p = status == HLO_OK ? hlo_plan(a->module, &options, a->m) : NULL;
+    SCOPED_PROGRAM *p = status == HLO_OK ? hlo_plan(a->module, &options, a->m) : NULL;
     hlo_literal **results = heap_zalloc(a->participants + 1, sizeof *results);
     const hlo_literal *const *all = (const hlo_literal *const *)a->all;
     struct hlo_feeds feeds = HLO_FEEDS_INIT;
@@ -132,7 +131,6 @@ static int run_new(struct new_test *t)
     if (status == HLO_OK && !put_test(t, results))
         status = HLO_USAGE;
     hlo_literals_free(results, a->participants);
-    hlo_program_free(p);
     return status;
 }
 
@@ -150,14 +148,13 @@ static int new_part(struct new_test *t)
 {
     if (is_test(t))
         return HLO_OK;
-    hlo_module *module = hlo_parse(t->file, t->part, t->a.m);
+    SCOPED_MODULE *module = hlo_parse(t->file, t->part, t->a.m);
     t->a.module = module;
     int status = arguments_check(&t->a, module);
     if (status == HLO_OK) {
         status = run_new(t);
         arguments_free(&t->a);
     }
-    hlo_module_free(module);
     return status;
 }
 
@@ -178,10 +175,9 @@ static void put_note(const struct new_test *t)
 
 int golden_new(const struct options *o, const char *path)
 {
-    hlo_messages *m = hlo_messages_new();
-    hlo_file *f = hlo_file_open(path, false, m);
-    struct arena arena;
-    arena_init(&arena);
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    SCOPED_FILE *f = hlo_file_open(path, false, m);
+    SCOPED_ARENA arena = arena_make();
     struct new_test t = {.a = {.o = o, .m = m}, .file = f, .path = path, .arena = &arena};
     int status = f ? HLO_OK : HLO_USAGE;
     if (f && hlo_file_is_proto(f))
@@ -195,8 +191,5 @@ int golden_new(const struct options *o, const char *path)
     if (status == HLO_OK)
         put_note(&t);
     report(o, m);
-    hlo_file_free(f);
-    hlo_messages_free(m);
-    arena_free(&arena);
     return status;
 }

@@ -38,11 +38,10 @@ uint32_t golden_test_line(const struct golden_run *r)
 static void fail_with_messages(struct golden_run *r, uint32_t line, const char *what,
                                const hlo_messages *m)
 {
-    hlo_text text = hlo_messages_draw(m, false);
+    SCOPED_TEXT text = hlo_messages_draw(m, false);
     while (text.size > 0 && text.data[text.size - 1] == '\n')
         text.data[--text.size] = '\0';
     golden_fail(r, line, "%s\n%s", what, text.data);
-    hlo_text_free(&text);
 }
 
 void golden_propose(struct golden_run *r, uint32_t first, uint32_t last, struct str text)
@@ -75,14 +74,13 @@ static void check_verdict(struct work *w)
                                                       : parsed && !clean;
     if (right)
         return;
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     buf_printf(&b, "expected " STR_FMT ", but it is %s", STR_ARG(r->g.expect.at[0].text),
                verdict_text(w));
     if (clean)
         golden_fail(r, r->g.expect.at[0].line, "%s", b.data);
     else
         fail_with_messages(r, r->g.expect.at[0].line, b.data, w->m);
-    buf_free(&b);
 }
 
 /* ---- canonical text ---- */
@@ -91,14 +89,14 @@ static void check_print(struct work *w)
 {
     struct golden_run *r = w->r;
     const struct directive *d = &r->g.print.at[0];
-    hlo_text text = hlo_print(w->module, r->g.short_form ? HLO_PRINT_SHORT : HLO_PRINT_FULL);
+    SCOPED_TEXT text = hlo_print(w->module, r->g.short_form ? HLO_PRINT_SHORT : HLO_PRINT_FULL);
     struct str got = {text.data, text.size}, expected = d->text;
     while (got.len > 0 && got.ptr[got.len - 1] == '\n')
         got.len--;
     while (expected.len > 0 && expected.ptr[expected.len - 1] == '\n')
         expected.len--;
     if (!str_eq(got, expected)) {
-        struct buf diff = {0}, lines = {0};
+        SCOPED_BUF diff = {0}, lines = {0};
         put_diff(&diff, "print", arena_printf(r->arena, STR_FMT "\n", STR_ARG(expected)),
                  arena_printf(r->arena, STR_FMT "\n", STR_ARG(got)));
         golden_fail(r, d->line, "canonical text differs\n" STR_FMT, STR_ARG(buf_view(&diff)));
@@ -108,10 +106,7 @@ static void check_print(struct work *w)
             buf_printf(&lines, line.len ? "// " STR_FMT "\n" : "//" STR_FMT "\n", STR_ARG(line));
         }
         golden_propose(r, d->line, d->last_line, buf_view(&lines));
-        buf_free(&diff);
-        buf_free(&lines);
     }
-    hlo_text_free(&text);
 }
 
 /* ---- arguments ---- */
@@ -256,7 +251,7 @@ static void fail_mismatch(struct work *w, const struct mismatch *x, const hlo_te
 {
     const uint32_t line = w->r->stored ? 0 : hlo_result_line(w->module, x->element);
     const struct hlo_difference d = hlo_literal_difference(x->result, x->expected, x->tolerance);
-    hlo_text report = {0};
+    SCOPED_TEXT report = {0};
     if (d.comparable && d.elements > 1)
         report = hlo_difference_print(&d, x->result, x->expected, NULL);
     struct str table = str_trim((struct str){report.data, report.size});
@@ -266,13 +261,12 @@ static void fail_mismatch(struct work *w, const struct mismatch *x, const hlo_te
                     STR_ARG(table));
     else
         golden_fail(w->r, line, "%s%s" STR_FMT, why->data, end, STR_ARG(table));
-    hlo_text_free(&report);
 }
 
 /* Replaces a directive for all participants by one for each. */
 static void propose_value(struct work *w, const struct directive *d, size_t participant)
 {
-    struct buf lines = {0};
+    SCOPED_BUF lines = {0};
     bool each = d->participant == EACH_PARTICIPANT && w->participants > 1;
     if (d->text.len > 0 && d->text.ptr[0] == '@')
         return;
@@ -281,7 +275,6 @@ static void propose_value(struct work *w, const struct directive *d, size_t part
                          w->participants > 1 ? arena_printf(w->r->arena, "out@%zu", p).ptr : "out",
                          w->results[p]);
     golden_propose(w->r, d->line, d->last_line, buf_view(&lines));
-    buf_free(&lines);
 }
 
 /* Parses the expected value; without a shape, it has the shape of the result. */
@@ -292,9 +285,8 @@ static hlo_literal *read_expected(struct work *w, size_t participant, const stru
         return hlo_read_result(beside(w->r, (struct str){text.ptr + 1, text.len - 1}), "out",
                                w->module, participant, w->m);
     if (!hlo_literal_has_shape(text.ptr, text.len)) {
-        hlo_text shape = hlo_literal_shape(w->results[participant]);
+        SCOPED_TEXT shape = hlo_literal_shape(w->results[participant]);
         text = arena_printf(w->r->arena, "%s " STR_FMT, shape.data, STR_ARG(text));
-        hlo_text_free(&shape);
     }
     return hlo_literal_parse(text.ptr, text.len, w->m);
 }
@@ -318,7 +310,7 @@ static size_t first_difference(const struct work *w, size_t participant,
 static void compare_value(struct work *w, size_t participant, uint32_t line, hlo_literal *expected)
 {
     struct golden_run *r = w->r;
-    hlo_text why = {0};
+    SCOPED_TEXT why = {0};
     if (!expected) {
         fail_with_messages(r, line, "cannot read the expected value", w->m);
     } else if (!hlo_literal_compare(w->results[participant], expected, &r->g.tolerance, &why)) {
@@ -326,7 +318,6 @@ static void compare_value(struct work *w, size_t participant, uint32_t line, hlo
                                    w->results[participant], expected, &r->g.tolerance};
         fail_mismatch(w, &x, &why);
     }
-    hlo_text_free(&why);
     hlo_literal_free(expected);
 }
 
@@ -393,10 +384,9 @@ static void check_pairs(struct work *w, size_t participant)
     for (size_t i = 0; i < pairs && !failed(r); i++) {
         const struct mismatch x = {participant, i, hlo_literal_element(result, i),
                                    hlo_literal_element(result, pairs + i), &t[given == 1 ? 0 : i]};
-        hlo_text why = {0};
+        SCOPED_TEXT why = {0};
         if (!hlo_literal_compare(x.result, x.expected, x.tolerance, &why))
             fail_mismatch(w, &x, &why);
-        hlo_text_free(&why);
     }
 }
 

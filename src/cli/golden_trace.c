@@ -50,9 +50,8 @@ void golden_trace_begin(struct golden_trace *g, const hlo_module *module, hlo_pr
 /* Tokens are traced as empty tuples. */
 static bool has_token(const hlo_literal *l)
 {
-    hlo_text shape = hlo_literal_shape(l);
+    SCOPED_TEXT shape = hlo_literal_shape(l);
     bool token = strstr(shape.data, "token") != NULL;
-    hlo_text_free(&shape);
     return token;
 }
 
@@ -60,14 +59,13 @@ void golden_trace_check(struct golden_trace *g, struct golden_run *r, hlo_litera
 {
     const struct hlo_tolerance bits = {.size = sizeof bits, .bits = true};
     for (size_t p = 0; p < g->count && g->listing; p++) {
-        hlo_text why = {0};
+        SCOPED_TEXT why = {0};
         if (!g->roots[p])
             golden_fail(r, r->g.test.at[0].line, "root of participant %zu was not traced", p);
         else if (!has_token(results[p]) &&
                  !hlo_literal_compare(g->roots[p], results[p], &bits, &why))
             golden_fail(r, r->g.test.at[0].line, "traced root differs from the result: %s",
                         why.data);
-        hlo_text_free(&why);
     }
 }
 

@@ -296,8 +296,6 @@ static int graph_module(void *context, const struct listed_module *l)
 
 int graph_command(const struct options *o)
 {
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     if (o->arg_count > 1 && !o->given[OPT_VALUES])
         return usage_error(o, "expected one file; arguments require --values");
     size_t modules = 0;

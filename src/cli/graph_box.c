@@ -3,6 +3,7 @@
  * with one caller is a box in the node of its caller.
  */
 #include "cli/graph.h"
+#include "cli/listed.h"
 
 enum {
     MAX_DEPTH = 8, /* of nested boxes */
@@ -43,21 +44,10 @@ static struct label_line *add_line(struct picture *p, struct label *label, const
     return line;
 }
 
-/* Writes a shape without its layouts. */
-static void put_shape(struct buf *out, const char *shape)
-{
-    for (int braces = 0; *shape; shape++) {
-        braces += *shape == '{';
-        if (braces == 0)
-            buf_putc(out, *shape);
-        braces -= *shape == '}';
-    }
-}
-
 /* Writes what is in the parentheses of a constant or parameter. */
 static void put_content(struct picture *p, struct buf *out, size_t inst, const char *op)
 {
-    hlo_text text = hlo_list_print(p->g->l->listing, inst, HLO_PRINT_ABRIDGED);
+    SCOPED_TEXT text = hlo_list_print(p->g->l->listing, inst, HLO_PRINT_ABRIDGED);
     struct str from = arena_printf(&p->arena, " %s(", op);
     const char *begin = strstr(text.data, from.ptr);
     if (begin) {
@@ -68,31 +58,28 @@ static void put_content(struct picture *p, struct buf *out, size_t inst, const c
         buf_printf(out, content.len > MAX_LINE / 2 ? "(\u2026)" : "(" STR_FMT ")",
                    STR_ARG(content));
     }
-    hlo_text_free(&text);
 }
 
 static void add_op_line(struct picture *p, struct label *label, size_t inst)
 {
     const struct hlo_listed i = hlo_list_inst(p->g->l->listing, inst);
-    struct buf text = {0};
+    SCOPED_BUF text = {0};
     buf_puts(&text, i.op);
     if (i.parameter >= 0 || strcmp(i.op, "constant") == 0)
         put_content(p, &text, inst, i.op);
     buf_putc(&text, ' ');
-    put_shape(&text, i.shape);
+    put_shape_alone(&text, i.shape);
     add_line(p, label, "op", buf_view(&text));
-    buf_free(&text);
 }
 
 static void add_stats_lines(struct picture *p, struct label *label, size_t inst)
 {
-    struct buf text = {0};
+    SCOPED_BUF text = {0};
     graph_put_stats(&text, &p->g->stats[inst], "\n");
     struct str rest = buf_view(&text);
     str_cut(&rest, '\n');
     while (rest.len > 0)
         add_line(p, label, "value", str_cut(&rest, '\n'));
-    buf_free(&text);
 }
 
 /* Adds a line that refers to an instruction or computation, unless there are many. */

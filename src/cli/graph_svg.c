@@ -179,9 +179,8 @@ static void put_node(struct picture *p, const struct layout *l, const struct lay
                g->stats && g->stats[inst].nan > 0 ? " nan" : "", left);
     buf_printf(out, " data-top=\"%ld\" data-bottom=\"%d\">\n<title>", px(p->labels[inst].height),
                BOX_PAD);
-    hlo_text text = hlo_list_print(g->l->listing, inst, HLO_PRINT_ABRIDGED);
+    SCOPED_TEXT text = hlo_list_print(g->l->listing, inst, HLO_PRINT_ABRIDGED);
     put_xml(out, (struct str){text.data, text.size < 400 ? text.size : 400});
-    hlo_text_free(&text);
     buf_puts(out, "</title>\n");
     if (c->linked)
         put_stem(out, inst, middle, height, l->rows[c->row].height);

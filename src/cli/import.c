@@ -18,18 +18,15 @@ static void put_comment(struct buf *b, const char *what, size_t number,
 /* Writes comments that map parameters and results to inputs and outputs, followed by the module. */
 static bool write_module(const struct model_inputs *in, const hlo_module *module)
 {
-    hlo_text text = hlo_print(module, HLO_PRINT_EXACT);
+    SCOPED_TEXT text = hlo_print(module, HLO_PRINT_EXACT);
     struct hlo_onnx_port port;
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     for (size_t i = 0; hlo_onnx_input(in->model, i, &port); i++)
         put_comment(&b, "parameter", i, &port);
     for (size_t i = 0; hlo_onnx_output(in->model, i, &port); i++)
         put_comment(&b, "result", i, &port);
     buf_bytes(&b, text.data, text.size);
-    bool ok = put_hlo(in->o, buf_view(&b), in->m);
-    buf_free(&b);
-    hlo_text_free(&text);
-    return ok;
+    return put_hlo(in->o, buf_view(&b), in->m);
 }
 
 /* Imports for the sizes of given inputs, otherwise for any sizes up to the bound. */
@@ -40,11 +37,10 @@ static int import(struct model_inputs *in, int64_t bound)
     int status = given ? model_inputs_collect(in) : HLO_OK;
     if (status != HLO_OK)
         return status;
-    hlo_module *module = hlo_onnx_import(in->model, given ? in->values : NULL, bound, in->m);
+    SCOPED_MODULE *module = hlo_onnx_import(in->model, given ? in->values : NULL, bound, in->m);
     status = !module || !hlo_verify(module, in->m) ? HLO_REJECTED
              : write_module(in, module)            ? HLO_OK
                                                    : HLO_USAGE;
-    hlo_module_free(module);
     return status;
 }
 
@@ -52,11 +48,9 @@ int import_command(const struct options *o)
 {
     int64_t bound;
     hlo_onnx *model = NULL;
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     if (!option_int(o, OPT_BOUND, 1, INT32_MAX, BOUND, &bound))
         return HLO_USAGE;
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     int status = (int)hlo_onnx_open(o->args[0], &model, m);
     struct model_inputs in = {.o = o, .m = m, .model = model};
     if (model) {
@@ -66,6 +60,5 @@ int import_command(const struct options *o)
     }
     report(o, m);
     hlo_onnx_free(model);
-    hlo_messages_free(m);
     return status;
 }

@@ -65,7 +65,7 @@ static void sink_nodes(struct layout *l, struct sinking *s)
 static void split_rows(struct layout *l)
 {
     size_t *counts = heap_zalloc(l->node_count + 1, sizeof *counts), first = 0;
-    size_t *firsts = heap_zalloc(l->node_count + 1, sizeof *firsts);
+    SCOPED_HEAP size_t *firsts = heap_zalloc(l->node_count + 1, sizeof *firsts);
     for (size_t n = 0; n < l->node_count; n++)
         counts[l->nodes[n].row]++;
     for (size_t r = 0; r < l->node_count && counts[r] > 0; r++) {
@@ -75,12 +75,11 @@ static void split_rows(struct layout *l)
     for (size_t n = 0; n < l->node_count; n++)
         l->nodes[n].row = firsts[l->nodes[n].row]++ / MAX_NODES;
     heap_free(counts);
-    heap_free(firsts);
 }
 
 void layout_rank(struct layout *l)
 {
-    struct sinking *s = heap_zalloc(l->node_count + 1, sizeof *s);
+    SCOPED_HEAP struct sinking *s = heap_zalloc(l->node_count + 1, sizeof *s);
     for (size_t n = 0, e = 0; n <= l->node_count; n++) {
         s[n].first = SIZE_MAX;
         s[n].edges = e;
@@ -97,7 +96,6 @@ void layout_rank(struct layout *l)
     }
     sink_nodes(l, s);
     split_rows(l);
-    heap_free(s);
     for (size_t e = 0; e < l->edge_count; e++) {
         struct layout_edge *edge = &l->edges[e];
         edge->far = edge->from >= edge->to ||
@@ -170,8 +168,8 @@ static struct layout_cell *add_cells(struct layout *l, size_t n, size_t end)
 
 static void make_cells(struct layout *l)
 {
-    size_t *ends = wire_ends(l);
-    struct layout_cell **cells = heap_zalloc(l->node_count + 1, sizeof *cells);
+    SCOPED_HEAP size_t *ends = wire_ends(l);
+    SCOPED_HEAP struct layout_cell **cells = heap_zalloc(l->node_count + 1, sizeof *cells);
     make_rows(l, ends);
     for (size_t n = 0; n < l->node_count; n++)
         cells[n] = add_cells(l, n, ends[n]);
@@ -182,8 +180,6 @@ static void make_cells(struct layout *l)
             add_link(&l->rows[row], cells[edge->from] + (row - 1 - l->nodes[edge->from].row),
                      cells[edge->to], edge->port);
     }
-    heap_free(cells);
-    heap_free(ends);
 }
 
 /* ---- coordinates ---- */
@@ -319,7 +315,7 @@ void layout_place(struct layout *l)
     make_cells(l);
     for (size_t r = 0; r < l->row_count; r++)
         widest = l->rows[r].count > widest ? l->rows[r].count : widest;
-    struct block *blocks = heap_zalloc(widest + 1, sizeof *blocks);
+    SCOPED_HEAP struct block *blocks = heap_zalloc(widest + 1, sizeof *blocks);
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         const bool down = sweep % 2, both = sweep > SWEEPS / 2;
         for (size_t k = 0; k < l->row_count; k++) {
@@ -331,5 +327,4 @@ void layout_place(struct layout *l)
         }
     }
     measure(l);
-    heap_free(blocks);
 }

@@ -9,7 +9,7 @@ static int look_at(struct listed_module *l, listed_fn *fn, void *context, bool v
     const char *only = l->o->value[OPT_COMPUTATION];
     if (!l->module || (verified && !hlo_verify(l->module, l->m)))
         return HLO_REJECTED;
-    hlo_listing *listing = hlo_list(l->module);
+    SCOPED_LISTING *listing = hlo_list(l->module);
     l->listing = listing;
     l->only = only ? hlo_list_find_computation(listing, only) : -1;
     int status = HLO_OK;
@@ -17,19 +17,18 @@ static int look_at(struct listed_module *l, listed_fn *fn, void *context, bool v
         status = usage_error(l->o, "%s has no computation '%s'", l->path, only);
     else
         status = fn(context, l);
-    hlo_listing_free(listing);
     return status;
 }
 
 static int each_part(const struct options *o, const char *path, bool verified, listed_fn *fn,
                      void *context)
 {
-    hlo_messages *m = hlo_messages_new();
-    hlo_file *f = open_file(o, path, m);
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    SCOPED_FILE *f = open_file(o, path, m);
     const size_t parts = f ? hlo_file_count(f) : 0;
     int worst = f ? HLO_OK : HLO_USAGE;
     for (size_t part = 0; part < parts && worst != HLO_USAGE; part++) {
-        hlo_module *module = hlo_parse(f, part, m);
+        SCOPED_MODULE *module = hlo_parse(f, part, m);
         const size_t number = hlo_file_number(f, part);
         struct listed_module l = {.o = o,
                                   .path = path,
@@ -41,11 +40,8 @@ static int each_part(const struct options *o, const char *path, bool verified, l
                                   .m = m};
         int status = look_at(&l, fn, context, verified);
         worst = status > worst ? status : worst;
-        hlo_module_free(module);
     }
     report(o, m);
-    hlo_file_free(f);
-    hlo_messages_free(m);
     return worst;
 }
 
@@ -62,6 +58,16 @@ int each_listed(const struct options *o, const char *const *paths, size_t count,
     }
     files_free(&files);
     return worst;
+}
+
+void put_shape_alone(struct buf *out, const char *shape)
+{
+    for (int braces = 0; *shape; shape++) {
+        braces += *shape == '{';
+        if (braces == 0)
+            buf_putc(out, *shape);
+        braces -= *shape == '}';
+    }
 }
 
 /* ---- JSON ---- */

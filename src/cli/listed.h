@@ -32,6 +32,9 @@ static inline bool listed_filter(const struct listed_module *l, size_t computati
     return l->only < 0 || (size_t)l->only == computation;
 }
 
+/* Writes the shape of an instruction without its layouts. */
+void put_shape_alone(struct buf *out, const char *shape);
+
 /* Begins a JSON object with the schema, the file and the number of the module. */
 void put_module_json(struct buf *out, const struct listed_module *l);
 /* Writes an instruction as a JSON object: name, op, shape, computation, operands, users,

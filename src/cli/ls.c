@@ -102,10 +102,9 @@ static struct op_count *count_ops(const struct listed_module *l, size_t *count)
 static void put_histogram(struct buf *out, const struct listed_module *l)
 {
     size_t count;
-    struct op_count *ops = count_ops(l, &count);
+    SCOPED_HEAP struct op_count *ops = count_ops(l, &count);
     for (size_t k = 0; k < count; k++)
         buf_printf(out, "%7zu  %s\n", ops[k].count, ops[k].op);
-    heap_free(ops);
 }
 
 /* ---- for programs ---- */
@@ -113,12 +112,11 @@ static void put_histogram(struct buf *out, const struct listed_module *l)
 static void put_histogram_json(struct buf *out, const struct listed_module *l)
 {
     size_t count;
-    struct op_count *ops = count_ops(l, &count);
+    SCOPED_HEAP struct op_count *ops = count_ops(l, &count);
     buf_json_open(out, "ops", '{');
     for (size_t k = 0; k < count; k++)
         buf_json_count(out, ops[k].op, ops[k].count);
     buf_putc(out, '}');
-    heap_free(ops);
 }
 
 static void put_json(struct buf *out, const struct listed_module *l, bool histogram)
@@ -168,7 +166,5 @@ static int list_module(void *context, const struct listed_module *l)
 
 int ls_command(const struct options *o)
 {
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     return each_listed(o, o->args, o->arg_count, false, list_module, NULL);
 }

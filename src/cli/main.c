@@ -149,6 +149,14 @@ static int show_help_of(struct options *o, const char *word)
     return HLO_OK;
 }
 
+static int run_the_command(const struct options *o)
+{
+    const int needs_file = COMMAND_READS | COMMAND_NEEDS;
+    if ((command_row(o->command)->flags & needs_file) && !file_argument(o))
+        return usage_error(o, "no file given");
+    return command_functions[o->command](o);
+}
+
 static int dispatch(struct options *o, int argc, char **argv)
 {
     bool fail = false;
@@ -170,7 +178,7 @@ static int dispatch(struct options *o, int argc, char **argv)
         if (command_row(o->command)->flags & COMMAND_PAGED)
             pager_begin(o);
         int status = world_begin(o);
-        return status == HLO_OK ? world_end(o, command_functions[o->command](o)) : status;
+        return status == HLO_OK ? world_end(o, run_the_command(o)) : status;
     }
     print_help(stderr, CMD_NONE);
     return HLO_USAGE;

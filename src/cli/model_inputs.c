@@ -104,7 +104,7 @@ static bool is_static(const struct hlo_onnx_port *port)
 static hlo_literal *tensor_of_text(struct model_inputs *in, const struct hlo_onnx_port *port,
                                    struct str text)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     text = str_trim(text);
     if (!hlo_literal_has_shape(text.ptr, text.len)) {
         buf_puts(&b, port->dtype ? port->dtype : "f32");
@@ -115,9 +115,7 @@ static hlo_literal *tensor_of_text(struct model_inputs *in, const struct hlo_onn
         buf_putc(&b, ' ');
     }
     buf_str(&b, text);
-    hlo_literal *l = hlo_literal_parse(b.data, b.size, in->m);
-    buf_free(&b);
-    return l;
+    return hlo_literal_parse(b.data, b.size, in->m);
 }
 
 /* The end of the element at `at`: a comma outside braces, or the end of the text. */
@@ -281,15 +279,12 @@ static bool find_named(const struct model_inputs *in, const char *arg, size_t *i
 
 static int unknown_input(const struct model_inputs *in, const char *arg)
 {
-    struct buf names = {0};
+    SCOPED_BUF names = {0};
     struct hlo_onnx_port port;
     for (size_t i = 0; hlo_onnx_input(in->model, i, &port); i++)
         buf_printf(&names, i ? ", '%s'" : "'%s'", port.name);
-    int status =
-        usage_error(in->o, "unknown input '%.*s'; the model has %s",
-                    (int)hlo_argument_value(arg) - 1, arg, in->count ? names.data : "none");
-    buf_free(&names);
-    return status;
+    return usage_error(in->o, "unknown input '%.*s'; the model has %s",
+                       (int)hlo_argument_value(arg) - 1, arg, in->count ? names.data : "none");
 }
 
 static int named_arguments(struct model_inputs *in)

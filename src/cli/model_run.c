@@ -46,21 +46,18 @@ static hlo_onnx_value **run_module(const struct model_inputs *in, const hlo_modu
                                    const struct hlo_run_options *options, int *status,
                                    hlo_messages *m)
 {
-    hlo_literal **args = heap_zalloc(in->count + 1, sizeof(hlo_literal *));
+    SCOPED_HEAP hlo_literal **args = heap_zalloc(in->count + 1, sizeof(hlo_literal *));
     hlo_onnx_value **outputs = NULL;
     bool ok = true;
     for (size_t i = 0; ok && i < in->count; i++)
         ok = (args[i] = hlo_onnx_argument(in->values[i], module, i, m)) != NULL;
-    hlo_program *p = ok ? hlo_plan(module, options, m) : NULL;
-    hlo_literal *result = p ? hlo_run(p, (const hlo_literal *const *)args, in->count, m) : NULL;
+    SCOPED_PROGRAM *p = ok ? hlo_plan(module, options, m) : NULL;
+    SCOPED_LITERAL *result = p ? hlo_run(p, (const hlo_literal *const *)args, in->count, m) : NULL;
     if (result)
         outputs = outputs_of(in, result, m);
     *status = outputs ? HLO_OK : hlo_messages_limit(m) ? HLO_LIMIT : HLO_FAILED;
-    hlo_literal_free(result);
-    hlo_program_free(p);
     for (size_t i = 0; args && i < in->count; i++)
         hlo_literal_free(args[i]);
-    heap_free(args);
     return outputs;
 }
 
@@ -68,12 +65,11 @@ static hlo_onnx_value **run_bounded(const struct model_inputs *in, int64_t bound
                                     const struct hlo_run_options *options, int *status,
                                     hlo_messages *m)
 {
-    hlo_module *module = hlo_onnx_import(in->model, in->values, bound, m);
+    SCOPED_MODULE *module = hlo_onnx_import(in->model, in->values, bound, m);
     hlo_onnx_value **outputs = NULL;
     *status = HLO_REJECTED;
     if (module && hlo_verify(module, m))
         outputs = run_module(in, module, options, status, m);
-    hlo_module_free(module);
     return outputs;
 }
 
@@ -191,11 +187,10 @@ static void put_model_json(struct buf *out, const char *name, const hlo_onnx_val
     else if (!hlo_onnx_value_present(v))
         buf_json_bool(out, "present", false);
     for (size_t i = 0; i < hlo_onnx_value_count(v); i++) {
-        hlo_text text = hlo_literal_json(hlo_onnx_value_tensor(v, i), view);
+        SCOPED_TEXT text = hlo_literal_json(hlo_onnx_value_tensor(v, i), view);
         const struct str object = {text.data, text.size}, members = {text.data + 1, text.size - 2};
         buf_json_key(out, NULL);
         buf_str(out, sequence ? object : members);
-        hlo_text_free(&text);
     }
     buf_puts(out, sequence ? "]}" : "}");
 }
@@ -204,7 +199,7 @@ static bool write_text(const struct options *o, const hlo_onnx *model,
                        hlo_onnx_value *const *outputs, hlo_messages *m)
 {
     struct hlo_onnx_port port;
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     struct hlo_view view;
     bool json = o->given[OPT_JSON];
     if (o->given[OPT_QUIET] && (!o->given[OPT_OUTPUT] || strcmp(o->value[OPT_OUTPUT], "-") == 0))
@@ -222,9 +217,7 @@ static bool write_text(const struct options *o, const hlo_onnx *model,
         }
     }
     buf_puts(&b, json ? "]}\n" : "");
-    bool ok = put_output(o, buf_view(&b), m);
-    buf_free(&b);
-    return ok;
+    return put_output(o, buf_view(&b), m);
 }
 
 /* Writes arrays out0, out1, ...; elements of a sequence as out2[0], out2[1], ...; nothing for an
@@ -232,11 +225,10 @@ static bool write_text(const struct options *o, const hlo_onnx *model,
 static bool write_npz(const char *path, const hlo_onnx *model, hlo_onnx_value *const *outputs,
                       hlo_messages *m)
 {
-    struct arena a;
+    SCOPED_ARENA a = arena_make();
     const char **names = NULL;
     const hlo_literal **arrays = NULL;
     size_t count = 0, name_capacity = 0, array_capacity = 0;
-    arena_init(&a);
     for (size_t i = 0; i < model_output_count(model); i++)
         for (size_t k = 0; k < hlo_onnx_value_count(outputs[i]); k++) {
             struct str name = hlo_onnx_value_sequence(outputs[i])
@@ -246,9 +238,7 @@ static bool write_npz(const char *path, const hlo_onnx *model, hlo_onnx_value *c
             arrays[count] = hlo_onnx_value_tensor(outputs[i], k);
             VEC_PUSH(&a, names, count, name_capacity) = name.ptr;
         }
-    bool ok = hlo_write_npz_named(path, names, arrays, count, m);
-    arena_free(&a);
-    return ok;
+    return hlo_write_npz_named(path, names, arrays, count, m);
 }
 
 static bool write_outputs(const struct options *o, const hlo_onnx *model,
@@ -276,14 +266,13 @@ static int run_collected(const struct model_inputs *in, const struct hlo_run_opt
 {
     int64_t bound;
     int status = HLO_USAGE;
-    hlo_messages *messages = NULL;
+    SCOPED_MESSAGES *messages = NULL;
     if (!option_int(in->o, OPT_BOUND, 1, INT32_MAX, 0, &bound))
         return HLO_USAGE;
     hlo_onnx_value **outputs = model_run(in, bound, options, &status, &messages);
     if (outputs && !write_outputs(in->o, in->model, outputs, messages))
         status = HLO_USAGE;
     report(in->o, messages);
-    hlo_messages_free(messages);
     model_outputs_free(outputs, model_output_count(in->model));
     return status;
 }
@@ -300,7 +289,7 @@ int model_command(const struct options *o, const struct hlo_run_options *options
     if (o->each_count > 0)
         return usage_error(o, "ONNX models have no participants");
     hlo_onnx *model;
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     int status = (int)hlo_onnx_open(o->args[0], &model, m);
     struct model_inputs in = {.o = o, .m = m, .model = model};
     if (model) {
@@ -314,6 +303,5 @@ int model_command(const struct options *o, const struct hlo_run_options *options
         report(o, m);
     }
     hlo_onnx_free(model);
-    hlo_messages_free(m);
     return status;
 }

@@ -8,25 +8,22 @@
 bool model_is_data_set(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    struct buf model = {0};
+    SCOPED_BUF model = {0};
     if (!slash || !str_starts(str_of(slash + 1), STR("test_data_set_")))
         return false;
     buf_printf(&model, "%.*s/model.onnx", (int)(slash - path), path);
-    bool found = access(model.data, F_OK) == 0;
-    buf_free(&model);
-    return found;
+    return access(model.data, F_OK) == 0;
 }
 
 static void complain(struct buf *why, const char *path, const hlo_messages *m)
 {
-    hlo_text text = hlo_messages_draw(m, false);
+    SCOPED_TEXT text = hlo_messages_draw(m, false);
     if (why->size > 0)
         buf_putc(why, '\n');
     if (text.size == 0)
         buf_printf(why, "%s: failed", path);
     buf_bytes(why, text.data,
               text.size > 0 && text.data[text.size - 1] == '\n' ? text.size - 1 : text.size);
-    hlo_text_free(&text);
 }
 
 /* Compares with the tolerance of ONNX's own tests. */
@@ -81,7 +78,7 @@ static void run_set(struct model_inputs *in, const char *directory, struct buf *
 {
     struct hlo_run_options options = {
         .size = sizeof options, .plain = in->o->given[OPT_PLAIN], .threads = 1};
-    hlo_messages *messages = NULL;
+    SCOPED_MESSAGES *messages = NULL;
     int status;
     if (!model_inputs_read(in, directory)) {
         complain(why, directory, in->m);
@@ -92,16 +89,15 @@ static void run_set(struct model_inputs *in, const char *directory, struct buf *
         check_outputs(in, directory, outputs, why);
     else
         complain(why, directory, messages);
-    hlo_messages_free(messages);
     model_outputs_free(outputs, model_output_count(in->model));
 }
 
 void model_test(const struct options *o, const char *data_set, struct buf *why)
 {
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     hlo_onnx *model = NULL;
     struct model_inputs in = {.o = o, .m = m};
-    struct buf path = {0};
+    SCOPED_BUF path = {0};
     buf_printf(&path, "%s/../model.onnx", data_set);
     if (hlo_onnx_open(path.data, &model, m) == HLO_OK) {
         in.model = model;
@@ -111,7 +107,5 @@ void model_test(const struct options *o, const char *data_set, struct buf *why)
     } else {
         complain(why, path.data, m);
     }
-    buf_free(&path);
     hlo_onnx_free(model);
-    hlo_messages_free(m);
 }

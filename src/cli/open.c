@@ -21,10 +21,9 @@ hlo_file *open_file(const struct options *o, const char *path, hlo_messages *m)
 
 static bool add_dumps(struct files *f, const struct options *o, const char *path)
 {
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     hlo_dumps *d = hlo_dumps_open(path, NULL, m);
     report(o, m);
-    hlo_messages_free(m);
     for (size_t k = 0; d && k < hlo_dumps_count(d); k++)
         VEC_PUSH(&f->arena, f->at, f->count, f->capacity) =
             arena_str(&f->arena, str_of(hlo_dumps_get(d, k).path)).ptr;
@@ -50,20 +49,18 @@ void files_free(struct files *f) { arena_free(&f->arena); }
 
 int put_module(const struct options *o, const hlo_module *module, hlo_messages *m)
 {
-    hlo_text text = hlo_print(module, HLO_PRINT_EXACT);
+    SCOPED_TEXT text = hlo_print(module, HLO_PRINT_EXACT);
     bool ok = put_hlo(o, (struct str){text.data, text.size}, m);
-    hlo_text_free(&text);
     return ok ? HLO_OK : HLO_USAGE;
 }
 
 hlo_module *open_one(const struct options *o, const char *path, hlo_messages *m, int *status)
 {
     *status = HLO_USAGE;
-    hlo_file *f = open_file(o, path, m);
+    SCOPED_FILE *f = open_file(o, path, m);
     hlo_module *module = f ? hlo_parse(f, 0, m) : NULL;
     if (f && !module)
         *status = HLO_REJECTED;
-    hlo_file_free(f);
     return module;
 }
 
@@ -79,10 +76,9 @@ static int with_name_at(const struct options *o, hlo_module *module, const char 
     int status = arguments_check(&a, module);
     if (status != HLO_OK)
         return status;
-    hlo_listing *l = hlo_list(module);
+    SCOPED_LISTING *l = hlo_list(module);
     status = fn(&a, l, path, o->args[at]);
     arguments_free(&a);
-    hlo_listing_free(l);
     return status;
 }
 
@@ -94,12 +90,10 @@ int with_name(const struct options *o, const char *missing, named_fn *fn)
     if (o->arg_count < 2 && !bundled)
         return usage_error(o, "%s", missing);
     const char *path = bundled ? o->value[OPT_BUNDLE] : o->args[0];
-    hlo_messages *m = hlo_messages_new();
-    hlo_module *module = open_one(o, path, m, &status);
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    SCOPED_MODULE *module = open_one(o, path, m, &status);
     if (module)
         status = with_name_at(o, module, path, bundled ? 0 : 1, fn, m);
     report(o, m);
-    hlo_module_free(module);
-    hlo_messages_free(m);
     return status;
 }

@@ -24,7 +24,7 @@ static void put_operands(const struct hlo_op *op)
 static void put_kind(size_t op, const char *initials, const char *name, const char **comma)
 {
     const char *dtype;
-    struct buf list = {0};
+    SCOPED_BUF list = {0};
     size_t all = 0, taken = 0;
     for (size_t i = 0; (dtype = hlo_dtype_name(i)); i++) {
         if (!hlo_dtype_is_array(i) || !strchr(initials, *dtype))
@@ -37,7 +37,6 @@ static void put_kind(size_t op, const char *initials, const char *name, const ch
         printf("%s%s", *comma, taken == all ? name : list.data);
         *comma = ", ";
     }
-    buf_free(&list);
 }
 
 static void put_types(size_t op)

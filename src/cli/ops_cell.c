@@ -8,15 +8,13 @@
 static hlo_module *accepted(size_t op, size_t example, const char *dtype, const char *other,
                             hlo_messages *m)
 {
-    hlo_text text = hlo_op_example_text(op, example, dtype, other);
-    hlo_file *f = hlo_file_of_text(hlo_op_get(op).name, text.data, text.size, false);
+    SCOPED_TEXT text = hlo_op_example_text(op, example, dtype, other);
+    SCOPED_FILE *f = hlo_file_of_text(hlo_op_get(op).name, text.data, text.size, false);
     hlo_module *module = hlo_parse(f, 0, m);
     if (module && !hlo_verify(module, m)) {
         hlo_module_free(module);
         module = NULL;
     }
-    hlo_file_free(f);
-    hlo_text_free(&text);
     return module;
 }
 
@@ -39,10 +37,8 @@ static hlo_literal *argument(const hlo_module *module, size_t i, const char *arg
     hlo_literal *given = hlo_literal_parse(args, strcspn(args, "\n"), m);
     if (!given)
         return NULL;
-    hlo_text has = hlo_literal_shape(given), expected = hlo_param_shape(module, i);
+    SCOPED_TEXT has = hlo_literal_shape(given), expected = hlo_param_shape(module, i);
     bool fits = strcmp(has.data, expected.data) == 0;
-    hlo_text_free(&has);
-    hlo_text_free(&expected);
     if (fits)
         return given;
     hlo_literal_free(given);
@@ -62,7 +58,7 @@ static bool runs(hlo_module *module, const char *example_args, bool plain, hlo_m
     hlo_literal **args = heap_zalloc(count + 1, sizeof *args), *result = NULL;
     while (made < count && (args[made] = argument(module, made, example_args, m)))
         made++;
-    hlo_program *p =
+    SCOPED_PROGRAM *p =
         made == count
             ? hlo_plan(module, &HLO_WITH(hlo_run_options, .plain = plain, .threads = 1), m)
             : NULL;
@@ -72,7 +68,6 @@ static bool runs(hlo_module *module, const char *example_args, bool plain, hlo_m
                     m);
     bool ok = result != NULL;
     hlo_literal_free(result);
-    hlo_program_free(p);
     for (size_t i = 0; i < made; i++)
         hlo_literal_free(args[i]);
     heap_free(args);
@@ -85,14 +80,13 @@ static enum cell try_example(size_t op, size_t i, const char *dtype, const char 
 {
     struct hlo_op_example e;
     enum cell cell = CELL_REJECTED;
-    hlo_module *module = accepted(op, i, dtype, other, m);
+    SCOPED_MODULE *module = accepted(op, i, dtype, other, m);
     if (module && hlo_op_example(op, i, &e)) {
         if (how == TRY_VERIFY || runs(module, e.args, how == TRY_RUN_PLAIN, m))
             cell = CELL_RUNS;
         else if (!is_undefined(m))
             cell = CELL_MISSING;
     }
-    hlo_module_free(module);
     return cell;
 }
 
@@ -129,9 +123,8 @@ enum cell ops_cell(size_t op, const char *dtype, const char *other, enum ops_try
 
 bool ops_accepts(size_t op, const char *dtype)
 {
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     const enum cell cell = ops_cell(op, dtype, NULL, TRY_VERIFY, m);
-    hlo_messages_free(m);
     return cell == CELL_RUNS;
 }
 

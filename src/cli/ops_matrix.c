@@ -32,10 +32,8 @@ static void read_types(struct matrix *x)
 
 static enum cell cell_of(const struct matrix *x, size_t op, const char *dtype, const char *other)
 {
-    hlo_messages *m = hlo_messages_new();
-    const enum cell cell = ops_cell(op, dtype, other, x->how, m);
-    hlo_messages_free(m);
-    return cell;
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    return ops_cell(op, dtype, other, x->how, m);
 }
 
 /* ---- the grid ---- */
@@ -94,7 +92,7 @@ static void put_row(struct matrix *x, const char *key, const char *name, const e
 static void put_state(struct matrix *x, const char *key, const char *name, enum cell cell,
                       const char *why)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     x->totals[cell]++;
     buf_json_str(&b, str_of(why));
     if (x->json)
@@ -105,7 +103,6 @@ static void put_state(struct matrix *x, const char *key, const char *name, enum 
     else
         printf("%-14s %s%s%s\n", name, words[cell], *why ? ": " : "", why);
     x->comma = ",";
-    buf_free(&b);
 }
 
 static void put_all(struct matrix *x)
@@ -139,11 +136,10 @@ static void put_pairs(struct matrix *x, size_t op)
 static void put_reasons(struct matrix *x, size_t op)
 {
     for (size_t t = 0; t < x->type_count; t++) {
-        hlo_messages *m = hlo_messages_new();
+        SCOPED_MESSAGES *m = hlo_messages_new();
         const enum cell cell = ops_cell(op, x->types[t], NULL, x->how, m);
         put_state(x, "type", x->types[t], cell,
                   cell != CELL_RUNS && hlo_messages_count(m) ? hlo_messages_get(m, 0).text : "");
-        hlo_messages_free(m);
     }
 }
 

@@ -14,6 +14,7 @@
 #define RUNS OPTION_RUNS
 #define PAGED COMMAND_PAGED
 #define READS COMMAND_READS
+#define NEEDS COMMAND_NEEDS
 #define EVERYWHERE ((IN(COUNT) << 1) - 1)
 /* RUNNERS: commands that run a module on arguments; INSPECTORS: those of them that inspect the run.
  */
@@ -225,21 +226,17 @@ int usage_error(const struct options *o, const char *format, ...)
 {
     va_list ap;
     FILE *f = world_stderr(o);
-    struct arena words;
-    hlo_messages *m = hlo_messages_new();
-    arena_init(&words);
+    SCOPED_ARENA words = arena_make();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     va_start(ap, format);
     hlo_messages_add(m, "hlo", arena_vprintf(&words, format, ap).ptr);
     va_end(ap);
-    hlo_text text = hlo_messages_draw_in(m, o->colors);
+    SCOPED_TEXT text = hlo_messages_draw_in(m, o->colors);
     fputs(text.data, f);
     if (o->command == CMD_NONE)
         fputs("Try 'hlo --help'.\n", f);
     else
         fprintf(f, "Try 'hlo %s --help'.\n", command_table[o->command].name);
-    hlo_text_free(&text);
-    hlo_messages_free(m);
-    arena_free(&words);
     return HLO_USAGE;
 }
 
@@ -302,13 +299,12 @@ static bool next_word(struct str *s, struct buf *out, bool *open)
 
 bool split_words(struct arena *a, struct str text, char ***words, int *count)
 {
-    struct buf word = {0};
+    SCOPED_BUF word = {0};
     size_t n = 0, capacity = 0;
     bool open;
     *words = NULL;
     while (next_word(&text, &word, &open))
         VEC_PUSH(a, *words, n, capacity) = (char *)(uintptr_t)arena_str(a, buf_view(&word)).ptr;
-    buf_free(&word);
     *count = (int)n;
     return !open;
 }
@@ -505,7 +501,7 @@ bool option_word(const struct options *o, enum option_id id, const char *const *
                  int absent, int *out)
 {
     const char *value = o->value[id];
-    struct buf list = {0};
+    SCOPED_BUF list = {0};
     *out = absent;
     for (int k = 0; value && k < count; k++) {
         buf_printf(&list, "%s%s", k == 0 ? "" : k + 1 < count ? ", " : " or ", words[k]);
@@ -517,7 +513,6 @@ bool option_word(const struct options *o, enum option_id id, const char *const *
     if (value)
         usage_error(o, "invalid value '%s' for '--%s': expected %s", value, option_table[id].name,
                     list.data);
-    buf_free(&list);
     return !value;
 }
 

@@ -6,10 +6,10 @@
 static int plan_part(const struct options *o, const hlo_file *f, size_t part,
                      const struct hlo_run_options *options, hlo_messages *m)
 {
-    hlo_module *module = hlo_parse(f, part, m);
+    SCOPED_MODULE *module = hlo_parse(f, part, m);
     struct arguments a = {.o = o, .m = m, .module = module};
     int status = arguments_check(&a, module);
-    hlo_program *p = status == HLO_OK ? hlo_plan(module, options, m) : NULL;
+    SCOPED_PROGRAM *p = status == HLO_OK ? hlo_plan(module, options, m) : NULL;
     if (status == HLO_OK && !p)
         status = HLO_FAILED;
     if (p) {
@@ -18,8 +18,6 @@ static int plan_part(const struct options *o, const hlo_file *f, size_t part,
                                                                   : HLO_PLAN_TEXT);
         print_text(&text);
     }
-    hlo_program_free(p);
-    hlo_module_free(module);
     return status;
 }
 
@@ -43,13 +41,11 @@ static int plan_file(const struct options *o, const hlo_file *f, hlo_messages *m
 
 int plan_command(const struct options *o)
 {
-    if (o->arg_count != 1)
-        return usage_error(o, o->arg_count ? "expected one file" : "no file given");
-    hlo_messages *m = hlo_messages_new();
-    hlo_file *f = open_file(o, o->args[0], m);
+    if (o->arg_count > 1)
+        return usage_error(o, "expected one file");
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    SCOPED_FILE *f = open_file(o, o->args[0], m);
     int status = f ? plan_file(o, f, m) : HLO_USAGE;
     report(o, m);
-    hlo_file_free(f);
-    hlo_messages_free(m);
     return status;
 }

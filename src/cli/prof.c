@@ -260,7 +260,7 @@ static void put_csv(struct buf *out, const struct prof *p)
  * below their step. */
 static bool write_trace(const struct prof *p, const char *path)
 {
-    struct buf out = {0};
+    SCOPED_BUF out = {0};
     struct hlo_profile_event e;
     buf_puts(&out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     for (size_t k = 0; hlo_profile_event(p->profile, k, &e); k++) {
@@ -276,9 +276,7 @@ static bool write_trace(const struct prof *p, const char *path)
         buf_puts(&out, "}}");
     }
     buf_puts(&out, "\n]}\n");
-    bool ok = hlo_write_text(path, out.data, out.size, p->t.m);
-    buf_free(&out);
-    return ok;
+    return hlo_write_text(path, out.data, out.size, p->t.m);
 }
 
 static int put_all(struct prof *p)
@@ -301,8 +299,6 @@ static int put_all(struct prof *p)
 
 int prof_command(const struct options *o)
 {
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     struct prof p = {.o = o};
     arena_init(&p.arena);
     int status =

@@ -32,10 +32,8 @@ static bool progress(void *context, size_t instructions, size_t asked)
 
 static size_t inst_count(const hlo_module *module)
 {
-    hlo_listing *l = hlo_list(module);
-    size_t n = hlo_list_count(l);
-    hlo_listing_free(l);
-    return n;
+    SCOPED_LISTING *l = hlo_list(module);
+    return hlo_list_count(l);
 }
 
 static int not_bad(const struct options *o, bool interrupted)
@@ -46,10 +44,9 @@ static int not_bad(const struct options *o, bool interrupted)
 }
 
 /* Reports that a check could not be executed, so that the result would be wrong. */
-static int cannot_ask(const struct check *c, hlo_module *small, hlo_messages *m)
+static int cannot_ask(const struct check *c, hlo_messages *m)
 {
     hlo_messages_add(m, c->shell.path, strerror(c->shell.error));
-    hlo_module_free(small);
     return HLO_USAGE;
 }
 
@@ -67,31 +64,29 @@ static int search(struct check *c, const hlo_module *module, hlo_messages *m)
                                    .seconds = (double)c->seconds};
     interrupt_begin(NULL);
     progress_parts(o, "instructions,", "candidates");
-    hlo_module *small = hlo_shrink(module, &how);
+    SCOPED_MODULE *small = hlo_shrink(module, &how);
     bool interrupted = interrupt_end();
     progress_end(o);
     if (c->shell.error)
-        return cannot_ask(c, small, m);
+        return cannot_ask(c, m);
     if (!small)
         return not_bad(o, interrupted);
     if (!o->given[OPT_QUIET])
         fprintf(stderr, "hlo: reduced to %zu of %zu instructions; %zu candidates tried\n",
                 inst_count(small), inst_count(module), s.asked);
     int status = put_module(o, small, m);
-    hlo_module_free(small);
     return interrupted ? STATUS_INTERRUPTED : status;
 }
 
 /* Prepares the arguments; a module rejected by the verifier is not run and needs none. */
 static int prepare(struct check *c, struct arguments *a, hlo_messages *m)
 {
-    hlo_messages *messages = hlo_messages_new();
+    SCOPED_MESSAGES *messages = hlo_messages_new();
     bool verified =
         hlo_verify(a->module, c->kind == CHECK_ERROR || c->kind == CHECK_COMMAND ? messages : m);
     int status = verified                                             ? arguments_collect(a)
                  : c->kind == CHECK_ERROR || c->kind == CHECK_COMMAND ? HLO_OK
                                                                       : HLO_REJECTED;
-    hlo_messages_free(messages);
     return status == HLO_OK ? check_open(c, a, m) : status;
 }
 
@@ -120,10 +115,10 @@ static int reduce(struct check *c, hlo_module *module, hlo_messages *m)
 static int reduce_text(struct check *c, hlo_messages *m)
 {
     const struct options *o = c->o;
-    hlo_file *f = open_file(o, o->args[0], m);
+    SCOPED_FILE *f = open_file(o, o->args[0], m);
     int status = f ? check_open(c, NULL, m) : HLO_USAGE;
     if (status == HLO_OK) {
-        struct buf small = {0};
+        SCOPED_BUF small = {0};
         size_t size;
         uint32_t line;
         const char *text = hlo_file_text(f, 0, &size, &line);
@@ -131,16 +126,14 @@ static int reduce_text(struct check *c, hlo_messages *m)
         bool bad = reduce_lines(c, (struct str){text, size}, (double)c->seconds, &small);
         bool interrupted = interrupt_end();
         if (c->shell.error)
-            status = cannot_ask(c, NULL, m);
+            status = cannot_ask(c, m);
         else if (!bad)
             status = not_bad(o, interrupted);
         else if (!put_hlo(o, buf_view(&small), m))
             status = HLO_USAGE;
         else if (interrupted)
             status = STATUS_INTERRUPTED;
-        buf_free(&small);
     }
-    hlo_file_free(f);
     return status;
 }
 
@@ -148,12 +141,10 @@ int reduce_command(const struct options *o)
 {
     struct check c;
     int status;
-    if (o->arg_count == 0)
-        return usage_error(o, "no file given");
     if (!check_options(&c, o))
         return HLO_USAGE;
-    hlo_messages *m = hlo_messages_new();
-    hlo_module *module = open_one(o, o->args[0], m, &status);
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    SCOPED_MODULE *module = open_one(o, o->args[0], m, &status);
     bool lines = (c.kind == CHECK_COMMAND || c.kind == CHECK_ERROR) && strcmp(o->args[0], "-") != 0;
     if (module)
         status = reduce(&c, module, m);
@@ -164,7 +155,5 @@ int reduce_command(const struct options *o)
               HLO_USAGE)) /* if the text is expected to be rejected, its errors are not reported */
         report(o, m);
     check_close(&c);
-    hlo_module_free(module);
-    hlo_messages_free(m);
     return status;
 }

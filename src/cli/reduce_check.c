@@ -93,7 +93,7 @@ static bool is_text(const char *path)
 
 static int reference_of_module(struct check *c, hlo_messages *m)
 {
-    hlo_file *f = hlo_file_open(c->text, false, m);
+    SCOPED_FILE *f = hlo_file_open(c->text, false, m);
     hlo_module *module = c->reference = f ? hlo_parse(f, 0, m) : NULL;
     int status = !f ? HLO_USAGE : !module || !hlo_verify(module, m) ? HLO_REJECTED : HLO_OK;
     if (status == HLO_OK && hlo_param_count(module) != c->args->count)
@@ -101,18 +101,14 @@ static int reference_of_module(struct check *c, hlo_messages *m)
                              hlo_param_count(module), c->args->count);
     if (status == HLO_OK && !record(c, module, CACHE_ALL, 0, m))
         status = HLO_FAILED;
-    hlo_file_free(f);
     return status;
 }
 
 /* NULL: missing or unreadable. */
 static hlo_literal *array_of(const hlo_arrays *arrays, const char *name)
 {
-    hlo_messages *ignored = hlo_messages_new();
-    hlo_literal *l =
-        hlo_arrays_has(arrays, name) ? hlo_arrays_get(arrays, name, NULL, ignored) : NULL;
-    hlo_messages_free(ignored);
-    return l;
+    SCOPED_MESSAGES *ignored = hlo_messages_new();
+    return hlo_arrays_has(arrays, name) ? hlo_arrays_get(arrays, name, NULL, ignored) : NULL;
 }
 
 /* Records a run of the module. A failure of the run is accepted unless values are required: it may
@@ -120,10 +116,9 @@ static hlo_literal *array_of(const hlo_arrays *arrays, const char *name)
 static int record_module(struct check *c, uint64_t max, uint64_t most_each, hlo_messages *m)
 {
     const bool matters = c->kind != CHECK_COMMAND && c->kind != CHECK_ERROR;
-    hlo_messages *ignored = matters ? NULL : hlo_messages_new();
+    SCOPED_MESSAGES *ignored = matters ? NULL : hlo_messages_new();
     const bool ran =
         c->args->all && record(c, c->args->module, max, most_each, matters ? m : ignored);
-    hlo_messages_free(ignored);
     return ran || !matters ? HLO_OK : hlo_messages_limit(m) ? HLO_LIMIT : HLO_FAILED;
 }
 
@@ -164,7 +159,7 @@ static int reference_of_file(struct check *c, hlo_messages *m)
 /* Records the names of constants and of broadcasts of constants. */
 static void note_constants(struct check *c)
 {
-    hlo_listing *l = hlo_list(c->args->module);
+    SCOPED_LISTING *l = hlo_list(c->args->module);
     struct arena *a = &c->arena;
     map_init(&c->constants, a);
     for (size_t k = 0; k < hlo_list_count(l); k++) {
@@ -174,7 +169,6 @@ static void note_constants(struct check *c)
         if (repeats || strcmp(i.op, "constant") == 0)
             map_put(&c->constants, arena_str(a, str_of(i.name)), c);
     }
-    hlo_listing_free(l);
 }
 
 /* Limits the runs of candidates, which may loop forever where the module does not: by steps, since
@@ -268,14 +262,13 @@ static hlo_literal **run(struct check *c, const hlo_module *candidate,
 {
     struct given g;
     hlo_literal **results = heap_zalloc(c->args->participants + 1, sizeof *results);
-    hlo_program *p = hlo_plan(candidate, options, m);
+    SCOPED_PROGRAM *p = hlo_plan(candidate, options, m);
     bool ok = p && set_arguments(c, candidate, &g, m);
     if (ok && trace_callbacks)
         hlo_trace(p, trace_callbacks);
     ok = ok && hlo_run_all(p, g.args, g.count, NULL, results, m);
     if (p)
         release_arguments(&g);
-    hlo_program_free(p);
     if (ok)
         return results;
     heap_free(results);
@@ -322,10 +315,9 @@ static void run_traced(struct check *c, const hlo_module *candidate, void *conte
 
 static bool makes_nan(struct check *c, const hlo_module *candidate, hlo_messages *m)
 {
-    hlo_listing *l = hlo_list(candidate);
+    SCOPED_LISTING *l = hlo_list(candidate);
     struct nan_search h = {.c = c, .l = l};
     run_traced(c, candidate, &h, look_for_nan, m);
-    hlo_listing_free(l);
     return h.found;
 }
 
@@ -396,13 +388,12 @@ static bool inner_mismatches(struct check *c, const hlo_module *candidate, const
 
 static bool mismatches(struct check *c, const hlo_module *candidate, hlo_messages *m)
 {
-    hlo_listing *l = hlo_list(candidate);
+    SCOPED_LISTING *l = hlo_list(candidate);
     hlo_literal **results = run(c, candidate, &c->options, NULL, m);
     bool differs = results && result_mismatches(c, l, results[0]);
     hlo_literals_free(results, c->args->participants);
     if (!differs)
         differs = inner_mismatches(c, candidate, l, m);
-    hlo_listing_free(l);
     return differs;
 }
 
@@ -425,15 +416,13 @@ static bool errs(struct check *c, const hlo_module *candidate, hlo_messages *m)
 
 static bool command_reports(struct check *c, const hlo_module *candidate)
 {
-    hlo_text text = hlo_print(candidate, HLO_PRINT_EXACT);
-    bool bad = shell_check_ask(&c->shell, (struct str){text.data, text.size});
-    hlo_text_free(&text);
-    return bad;
+    SCOPED_TEXT text = hlo_print(candidate, HLO_PRINT_EXACT);
+    return shell_check_ask(&c->shell, (struct str){text.data, text.size});
 }
 
 static bool once(struct check *c, const hlo_module *candidate)
 {
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     bool bad = false;
     switch (c->kind) {
     case CHECK_COMMAND: bad = command_reports(c, candidate); break;
@@ -442,7 +431,6 @@ static bool once(struct check *c, const hlo_module *candidate)
     case CHECK_MISMATCH: bad = mismatches(c, candidate, m); break;
     case CHECK_ERROR: bad = errs(c, candidate, m); break;
     }
-    hlo_messages_free(m);
     return bad;
 }
 
@@ -469,11 +457,8 @@ bool check_bad_text(struct check *c, struct str text)
 {
     if (c->kind == CHECK_COMMAND)
         return shell_check_ask(&c->shell, text);
-    hlo_messages *m = hlo_messages_new();
-    hlo_file *f = hlo_file_of_text("candidate", text.ptr, text.len, false);
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    SCOPED_FILE *f = hlo_file_of_text("candidate", text.ptr, text.len, false);
     hlo_module_free(hlo_parse(f, 0, m));
-    bool bad = has_message(m, c->text);
-    hlo_file_free(f);
-    hlo_messages_free(m);
-    return bad;
+    return has_message(m, c->text);
 }

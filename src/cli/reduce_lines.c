@@ -35,10 +35,9 @@ static bool try_without(struct check *c, struct lines *l, size_t from, size_t to
         some |= !l->gone[k];
     if (!some)
         return false;
-    struct buf text = {0};
+    SCOPED_BUF text = {0};
     join(&text, l, from, to);
     bool bad = check_bad_text(c, buf_view(&text));
-    buf_free(&text);
     for (size_t k = from; bad && k < to; k++)
         l->gone[k] = true;
     return bad;

@@ -25,11 +25,10 @@ int repl_command(const struct options *o)
     if (!run_options(o, &r.run) || !option_int(o, OPT_RANDOM, 0, INT64_MAX, 1, &seed) ||
         !option_int(o, OPT_MODULE, 1, INT32_MAX, 0, &part))
         return HLO_USAGE;
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     hlo_targets *targets = targets_of(o, m);
     const char **commands = heap_zalloc(o->each_count + 1, sizeof *commands);
     report(o, m);
-    hlo_messages_free(m);
     r.run.targets = targets;
     r.seed = (uint64_t)seed;
     r.part = (size_t)part;

@@ -132,14 +132,13 @@ bool put_results(const struct options *o, hlo_literal *const *results, size_t co
 void put_value(struct buf *out, const hlo_literal *l, const struct hlo_view *v)
 {
     const struct hlo_view all = {.size = sizeof all, .max = SIZE_MAX, .width = SIZE_MAX};
-    hlo_text text = hlo_literal_show(l, v ? v : &all);
+    SCOPED_TEXT text = hlo_literal_show(l, v ? v : &all);
     buf_bytes(out, text.data, text.size);
-    hlo_text_free(&text);
 }
 
 void put_item(struct buf *out, const hlo_literal *l)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     put_value(&b, l, NULL);
     for (size_t i = 0; i < b.size; i++)
         if (b.data[i] != '\n') {
@@ -151,7 +150,6 @@ void put_item(struct buf *out, const hlo_literal *l)
                 i++;
         }
     buf_putc(out, '\n');
-    buf_free(&b);
 }
 
 void put_csv_field(struct buf *out, const char *text)

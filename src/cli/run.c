@@ -21,7 +21,7 @@ struct run {
 static bool save_bundle(const struct run *r, hlo_literal *const *results)
 {
     const struct options *o = r->a.o;
-    hlo_text printed = {0};
+    SCOPED_TEXT printed = {0};
     uint32_t first_line;
     struct hlo_bundle b = {.size = sizeof b,
                            .participants = r->a.participants,
@@ -36,9 +36,7 @@ static bool save_bundle(const struct run *r, hlo_literal *const *results)
         b.text = printed.data;
         b.text_size = printed.size;
     }
-    bool ok = hlo_write_bundle(o->value[OPT_SAVE_BUNDLE], &b, r->a.m);
-    hlo_text_free(&printed);
-    return ok;
+    return hlo_write_bundle(o->value[OPT_SAVE_BUNDLE], &b, r->a.m);
 }
 
 static bool bundle_options(const struct options *o, const hlo_file *f)
@@ -141,7 +139,7 @@ static int run_module(struct run *r)
     struct hlo_run_options options;
     struct feed_files feeds = {.feeds = HLO_FEEDS_INIT};
     struct tracing tracing = {0};
-    hlo_program *p = NULL;
+    SCOPED_PROGRAM *p = NULL;
     int status = arguments_prepare(a, &options);
     options.traced = trace_requested(a->o);
     if (status == HLO_OK && world_first(a->o))
@@ -153,7 +151,6 @@ static int run_module(struct run *r)
     status = world_agree(a->o, status);
     if (status == HLO_OK)
         status = run_program(r, &feeds, &tracing, p);
-    hlo_program_free(p);
     trace_close(&tracing);
     feed_free(&feeds);
     return status;
@@ -161,8 +158,8 @@ static int run_module(struct run *r)
 
 static int run_part(const struct options *o, const hlo_file *f, size_t part, struct buf *ahead)
 {
-    hlo_messages *m = hlo_messages_new();
-    hlo_module *module = hlo_parse(f, part, m);
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    SCOPED_MODULE *module = hlo_parse(f, part, m);
     size_t files = o->arg_count > 0;
     struct run r = {{.o = o,
                      .m = m,
@@ -178,18 +175,15 @@ static int run_part(const struct options *o, const hlo_file *f, size_t part, str
         arguments_free(&r.a);
     }
     report(o, m);
-    hlo_module_free(module);
-    hlo_messages_free(m);
     return status;
 }
 
 static int run_file(const struct options *o, const hlo_file *f)
 {
     int status = bundle_options(o, f) ? HLO_OK : HLO_USAGE;
-    struct buf ahead = {0};
+    SCOPED_BUF ahead = {0};
     for (size_t part = 0; part < hlo_file_count(f) && status == HLO_OK; part++)
         status = run_part(o, f, part, &ahead);
-    buf_free(&ahead);
     return status;
 }
 
@@ -197,8 +191,6 @@ int run_command(const struct options *o)
 {
     struct hlo_run_options options;
     const char *path = file_argument(o);
-    if (!path)
-        return usage_error(o, "no file given");
     if (ends_with(path, ".onnx") && trace_requested(o))
         return usage_error(
             o, "ONNX models cannot be traced directly: use 'hlo import %s | hlo trace -'", path);
@@ -209,11 +201,8 @@ int run_command(const struct options *o)
     if (o->given[OPT_BOUND])
         return usage_error(o, "'--bound' requires an ONNX model");
     progress_begin(o);
-    hlo_messages *m = hlo_messages_new();
-    hlo_file *f = open_file(o, path, m);
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    SCOPED_FILE *f = open_file(o, path, m);
     report(o, m);
-    int status = f ? run_file(o, f) : HLO_USAGE;
-    hlo_file_free(f);
-    hlo_messages_free(m);
-    return status;
+    return f ? run_file(o, f) : HLO_USAGE;
 }

@@ -100,13 +100,12 @@ static int find_module(struct request *r)
     }
     if (!text && !file)
         return refuse(r, "expected 'module', 'file' or 'handle'");
-    hlo_file *f = text ? hlo_file_of_text("module", text->s.ptr, text->s.len, false)
-                       : hlo_file_open(file->s.ptr, false, r->m);
+    SCOPED_FILE *f = text ? hlo_file_of_text("module", text->s.ptr, text->s.len, false)
+                          : hlo_file_open(file->s.ptr, false, r->m);
     if (!f)
         return HLO_USAGE;
     r->own = true;
     r->module = hlo_parse(f, 0, r->m);
-    hlo_file_free(f);
     return r->module && hlo_verify(r->module, r->m) ? HLO_OK : HLO_REJECTED;
 }
 
@@ -124,12 +123,11 @@ static int answer_load(struct request *r)
     buf_json_count(&r->out, "handle", k + 1);
     buf_json_open(&r->out, "parameters", '[');
     for (size_t i = 0; i < hlo_param_count(r->module); i++) {
-        hlo_text shape = hlo_param_shape(r->module, i);
+        SCOPED_TEXT shape = hlo_param_shape(r->module, i);
         buf_json_open(&r->out, NULL, '{');
         buf_json_text(&r->out, "name", str_of(hlo_param_name(r->module, i)));
         buf_json_text(&r->out, "shape", str_of(shape.data));
         buf_putc(&r->out, '}');
-        hlo_text_free(&shape);
     }
     buf_putc(&r->out, ']');
     return HLO_OK;
@@ -153,15 +151,14 @@ static int answer_verify(struct request *r)
 
 static int answer_fmt(struct request *r)
 {
-    hlo_text text = hlo_print(r->module, HLO_PRINT_FULL);
+    SCOPED_TEXT text = hlo_print(r->module, HLO_PRINT_FULL);
     buf_json_text(&r->out, "text", (struct str){text.data, text.size});
-    hlo_text_free(&text);
     return HLO_OK;
 }
 
 static int answer_ls(struct request *r)
 {
-    hlo_listing *l = hlo_list(r->module);
+    SCOPED_LISTING *l = hlo_list(r->module);
     buf_json_open(&r->out, "instructions", '[');
     for (size_t i = 0; i < hlo_list_count(l); i++) {
         if (i > 0)
@@ -169,7 +166,6 @@ static int answer_ls(struct request *r)
         put_listed_json(&r->out, l, i);
     }
     buf_putc(&r->out, ']');
-    hlo_listing_free(l);
     return HLO_OK;
 }
 
@@ -246,16 +242,14 @@ static bool arguments_of(struct request *r, hlo_literal **args, size_t count)
 static void put_result(struct request *r, const hlo_literal *l)
 {
     const struct dict_value *json = member(r->options, "json", DICT_BOOL);
-    struct buf text = {0};
+    SCOPED_BUF text = {0};
     if (json && json->i) {
-        hlo_text nested = hlo_literal_json(l, NULL);
+        SCOPED_TEXT nested = hlo_literal_json(l, NULL);
         buf_bytes(&r->out, nested.data, nested.size);
-        hlo_text_free(&nested);
         return;
     }
     put_value(&text, l, NULL);
     buf_json_str(&r->out, buf_view(&text));
-    buf_free(&text);
 }
 
 static void put_all_results(struct request *r, const hlo_literal *result)
@@ -274,11 +268,10 @@ static void put_all_results(struct request *r, const hlo_literal *result)
 static int run_once(struct request *r, const struct hlo_run_options *options, hlo_literal **args,
                     size_t count)
 {
-    hlo_program *p = hlo_plan(r->module, options, r->m);
+    SCOPED_PROGRAM *p = hlo_plan(r->module, options, r->m);
     hlo_literal *result = p ? hlo_run(p, (const hlo_literal *const *)args, count, r->m) : NULL;
     if (result)
         put_all_results(r, result);
-    hlo_program_free(p);
     hlo_literal_free(result);
     return result ? HLO_OK : hlo_messages_limit(r->m) ? HLO_LIMIT : HLO_FAILED;
 }
@@ -332,7 +325,7 @@ static void put_id(struct buf *out, const struct dict_value *id)
 
 static void put_answer(struct request *r, int status, struct buf *out)
 {
-    hlo_text json = hlo_messages_json(r->m);
+    SCOPED_TEXT json = hlo_messages_json(r->m);
     buf_puts(out, "{\"schema\":1,\"id\":");
     put_id(out, r->d.kind == DICT_DICT ? dict_find(&r->d, STR("id")) : NULL);
     buf_printf(out, ",\"status\":%d", status);
@@ -342,7 +335,6 @@ static void put_answer(struct request *r, int status, struct buf *out)
     buf_puts(out, ",\"diagnostics\":");
     buf_bytes(out, json.data, json.size);
     buf_puts(out, "}\n");
-    hlo_text_free(&json);
 }
 
 void serve_answer(struct server *s, struct str line, struct buf *out)
@@ -387,7 +379,7 @@ void serve_end(struct server *s)
 int serve_command(const struct options *o)
 {
     struct server *s = o->given[OPT_STDIO] ? serve_begin(o) : NULL;
-    struct buf out = {0}, line = {0};
+    SCOPED_BUF out = {0}, line = {0};
     enum file_line got;
     if (!o->given[OPT_STDIO])
         return usage_error(o, "missing '--stdio'");
@@ -400,8 +392,6 @@ int serve_command(const struct options *o)
         fflush(stdout);
     }
     serve_end(s);
-    buf_free(&out);
-    buf_free(&line);
     if (got == FILE_END)
         return HLO_OK;
     usage_error(o, "request too long: %s", file_problem(EFBIG));

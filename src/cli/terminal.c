@@ -81,11 +81,10 @@ size_t output_width(const struct options *o)
 
 void print_hlo(const struct options *o, struct str text)
 {
-    hlo_text colored = {0};
+    SCOPED_TEXT colored = {0};
     if (o->inks)
         colored = hlo_highlight(text.ptr, text.len, o->inks);
     fwrite(o->inks ? colored.data : text.ptr, 1, o->inks ? colored.size : text.len, stdout);
-    hlo_text_free(&colored);
 }
 
 void print_buf(struct buf *text)
@@ -102,13 +101,12 @@ void print_text(hlo_text *text)
 
 bool file_error(hlo_messages *m, const char *file, const char *format, ...)
 {
-    struct buf text = {0};
+    SCOPED_BUF text = {0};
     va_list ap;
     va_start(ap, format);
     buf_vprintf(&text, format, ap);
     va_end(ap);
     hlo_messages_add(m, file, text.data);
-    buf_free(&text);
     return false;
 }
 
@@ -116,12 +114,11 @@ void report(const struct options *o, const hlo_messages *m)
 {
     if (o->given[OPT_QUIET] && hlo_messages_errors(m) == 0)
         return;
-    hlo_text text = hlo_messages_draw_in(m, o->colors);
+    SCOPED_TEXT text = hlo_messages_draw_in(m, o->colors);
     if (text.size > 0) {
         fflush(stdout); /* otherwise the final flush reports failures */
         fwrite(text.data, 1, text.size, world_stderr(o));
     }
-    hlo_text_free(&text);
 }
 
 /* ---- --quiet ---- */
@@ -158,7 +155,7 @@ static bool is_typed(const struct options *o)
 /* The messages of the command go the same way, in their place between the results. */
 void pager_begin(const struct options *o)
 {
-    struct buf width = {0};
+    SCOPED_BUF width = {0};
     int process, fd = -1;
     if (o->given[OPT_NO_PAGER] || o->given[OPT_QUIET] || pager > 0 || !people_read(o) ||
         is_typed(o))
@@ -174,7 +171,6 @@ void pager_begin(const struct options *o)
         pager = process;
         interrupt_leave();
     }
-    buf_free(&width);
 }
 
 /* The pager owns the terminal: Ctrl-C in it must not end this process. */

@@ -71,16 +71,14 @@ static void collect_tests(struct suite *s)
             add_test(s, s->files[i], 0, 1);
             continue;
         }
-        hlo_messages *m = hlo_messages_new();
-        hlo_file *f = hlo_file_open(s->files[i], false, m);
+        SCOPED_MESSAGES *m = hlo_messages_new();
+        SCOPED_FILE *f = hlo_file_open(s->files[i], false, m);
         for (size_t part = 0; f && part < hlo_file_count(f); part++)
             add_test(s, s->files[i], part, hlo_file_count(f));
         if (!f) {
             report(s->o, m);
             s->usage = HLO_USAGE;
         }
-        hlo_file_free(f);
-        hlo_messages_free(m);
     }
 }
 
@@ -157,12 +155,11 @@ static void write_record(const struct suite *s, size_t i, int fd)
  * -1. */
 static void run_tests(struct suite *s, size_t from, size_t end, int fd)
 {
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     hlo_file *f = NULL;
     const char *open = NULL;
     for (size_t i = from; i < end; i++) {
-        struct arena own;
-        arena_init(&own);
+        SCOPED_ARENA own = arena_make();
         bool data_set = model_is_data_set(s->tests[i].path);
         if (open != s->tests[i].path) {
             hlo_file_free(f);
@@ -178,13 +175,11 @@ static void run_tests(struct suite *s, size_t from, size_t end, int fd)
             write_record(s, i, fd);
         else
             test_done(s, &s->tests[i]);
-        arena_free(&own);
         if (s->tests[i].status == TEST_FAILED && s->o->given[OPT_FAIL_FAST])
             break;
     }
     alarm(0);
     hlo_file_free(f);
-    hlo_messages_free(m);
 }
 
 static bool worker_start(struct suite *s, struct worker *w)
@@ -313,15 +308,13 @@ static bool update_file(struct suite *s, size_t first, size_t end)
         run_one(s, NULL, first, &s->arena, NULL);
         return false;
     }
-    hlo_messages *m = hlo_messages_new();
-    hlo_file *f = hlo_file_open(s->tests[first].path, false, m);
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    SCOPED_FILE *f = hlo_file_open(s->tests[first].path, false, m);
     for (size_t i = first; f && i < end && s->tests[i].part < hlo_file_count(f); i++)
         run_one(s, f, i, &s->arena, &edits);
-    hlo_file_free(f);
     bool changed = edits.count > 0 && golden_rewrite(s->tests[first].path, &edits, s->aside, m);
     s->put_aside += changed && s->aside;
     report(s->o, m);
-    hlo_messages_free(m);
     return changed;
 }
 

@@ -33,7 +33,7 @@ static int write_junit(const struct suite *s)
 {
     size_t failures = 0, skipped = 0;
     double seconds = 0;
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     if (!s->o->given[OPT_JUNIT])
         return HLO_OK;
     for (size_t i = 0; i < s->count; i++) {
@@ -49,11 +49,9 @@ static int write_junit(const struct suite *s)
     for (size_t i = 0; i < s->count; i++)
         put_case(&b, &s->tests[i]);
     buf_puts(&b, "</testsuite>\n");
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     const bool ok = hlo_write_text(s->o->value[OPT_JUNIT], b.data, b.size, m);
-    buf_free(&b);
     report(s->o, m);
-    hlo_messages_free(m);
     return ok ? HLO_OK : HLO_USAGE;
 }
 
@@ -73,13 +71,12 @@ static void put_tap(const struct suite *s)
     for (size_t i = 0; i < s->count; i++) {
         const struct test_result *t = &s->tests[i];
         const char *skip = t->status == TEST_SKIPPED ? " # SKIP no 'test:' line" : "";
-        struct buf name = {0};
+        SCOPED_BUF name = {0};
         for (size_t k = 0; k < t->name.len; k++) /* `#` starts a TAP directive */
             buf_printf(&name, t->name.ptr[k] == '#' ? "\\%c" : "%c", t->name.ptr[k]);
         printf("%s %zu - " STR_FMT "%s\n", t->status == TEST_FAILED ? "not ok" : "ok", i + 1,
                STR_ARG(buf_view(&name)), skip);
         put_comment("# ", t->why);
-        buf_free(&name);
     }
 }
 

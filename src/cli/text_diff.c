@@ -95,7 +95,7 @@ static void put_hunk(struct buf *out, const struct match *m, int64_t *x, int64_t
 {
     int64_t n = (int64_t)m->from.count, k = (int64_t)m->to.count;
     int64_t lead = *x < CONTEXT ? *x : CONTEXT, old_at = *x - lead, new_at = *y - lead, same = 0;
-    struct buf body = {0};
+    SCOPED_BUF body = {0};
     for (int64_t i = old_at; i < *x; i++)
         put_line(&body, ' ', m->from.at[i]);
     while ((*x < n || *y < k) && same <= 2 * CONTEXT) {
@@ -119,13 +119,11 @@ static void put_hunk(struct buf *out, const struct match *m, int64_t *x, int64_t
     buf_printf(out, "@@ -%" PRId64 ",%" PRId64 " +%" PRId64 ",%" PRId64 " @@\n",
                old_at + (*x > old_at), *x - old_at, new_at + (*y > new_at), *y - new_at);
     buf_str(out, buf_view(&body));
-    buf_free(&body);
 }
 
 void put_diff(struct buf *out, const char *name, struct str from, struct str to)
 {
-    struct arena a;
-    arena_init(&a);
+    SCOPED_ARENA a = arena_make();
     struct match m = {.from = split(&a, from), .to = split(&a, to)};
     match_lines(&a, &m);
     int64_t x = 0, y = 0, n = (int64_t)m.from.count, k = (int64_t)m.to.count;
@@ -140,5 +138,4 @@ void put_diff(struct buf *out, const char *name, struct str from, struct str to)
         titled = true;
         put_hunk(out, &m, &x, &y);
     }
-    arena_free(&a);
 }

@@ -116,13 +116,11 @@ static void warn(struct tracing *t, struct watch_state *w, const struct hlo_even
     if (t->warn == 0 || t->o->given[OPT_QUIET] || t->warned[s->inst] ||
         !hlo_event_origin(s, t->warn, &origin))
         return;
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     t->warned[s->inst] = true;
     hlo_event_report(s, &origin, false, m);
-    hlo_text text = hlo_messages_draw_in(m, t->o->colors);
+    SCOPED_TEXT text = hlo_messages_draw_in(m, t->o->colors);
     buf_bytes(&w->warnings, text.data, text.size);
-    hlo_text_free(&text);
-    hlo_messages_free(m);
 }
 
 /* Whether to continue the run. */
@@ -190,7 +188,7 @@ static uint64_t count_odd(const struct hlo_stats *s, unsigned what)
 static void warn_of_arguments(const struct arguments *a, unsigned what, const char *words)
 {
     enum { MAX_NAMED = 3 };
-    struct buf names = {0};
+    SCOPED_BUF names = {0};
     size_t found = 0;
     for (size_t k = 0; k < a->count; k++) {
         uint64_t odd = 0;
@@ -208,7 +206,6 @@ static void warn_of_arguments(const struct arguments *a, unsigned what, const ch
         buf_printf(&names, " and %zu more", found - MAX_NAMED);
     if (found > 0)
         fprintf(stderr, "hlo: warning: %s in the arguments of %s\n", words, names.data);
-    buf_free(&names);
 }
 
 static void check_arguments(const struct tracing *t, const struct arguments *a)

@@ -19,7 +19,7 @@ static bool cannot_write(const char *path, hlo_messages *m)
 
 struct dump *dump_open(const char *directory, hlo_messages *m)
 {
-    struct buf path = {0};
+    SCOPED_BUF path = {0};
     struct dump *d = heap_zalloc(1, sizeof *d);
     buf_printf(&path, "%s/index.csv", directory);
     if (mkdir(directory, 0777) == 0 || errno == EEXIST) {
@@ -35,7 +35,6 @@ struct dump *dump_open(const char *directory, hlo_messages *m)
               "min,max,mean,nan,inf,zero\n",
               d->index);
     }
-    buf_free(&path);
     return d;
 }
 
@@ -63,8 +62,8 @@ static void put_row(struct buf *out, const char *file, const struct tracing *t,
                     const struct traced *i, const hlo_literal *l)
 {
     const struct hlo_stats s = hlo_literal_stats(l);
-    hlo_text shape = hlo_literal_shape(l);
-    struct buf loop = {0};
+    SCOPED_TEXT shape = hlo_literal_shape(l);
+    SCOPED_BUF loop = {0};
     put_iterations(&loop, t, i->event);
     put_csv_field(out, file);
     buf_printf(out, "%" PRIu64 ",%zu,", i->event->number, i->event->participant);
@@ -82,8 +81,6 @@ static void put_row(struct buf *out, const char *file, const struct tracing *t,
     put_number(out, s.mean);
     buf_printf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", s.nan, s.positive_inf + s.negative_inf,
                s.zero);
-    buf_free(&loop);
-    hlo_text_free(&shape);
 }
 
 /* Writes the leaves of a value. `name` is the file name without its suffix; component numbers are
@@ -100,23 +97,19 @@ static bool dump_leaves(struct dump *d, const struct tracing *t, const struct tr
     }
     if (count > 0 || hlo_literal_leaves(l) == 0) /* a token has no array */
         return ok;
-    struct buf path = {0}, row = {0};
+    SCOPED_BUF path = {0}, row = {0};
     buf_printf(&path, "%s/" STR_FMT ".npy", d->directory, STR_ARG(buf_view(name)));
     put_row(&row, path.data + strlen(d->directory) + 1, t, i, l);
     ok = hlo_write_npy(path.data, l, m);
     fwrite(row.data, 1, row.size, d->index);
-    buf_free(&path);
-    buf_free(&row);
     return ok;
 }
 
 bool dump_value(struct dump *d, const struct tracing *t, const struct traced *i, hlo_messages *m)
 {
-    struct buf name = {0};
+    SCOPED_BUF name = {0};
     put_file_name(&name, t, i);
-    bool ok = dump_leaves(d, t, i, i->value, &name, m);
-    buf_free(&name);
-    return ok;
+    return dump_leaves(d, t, i, i->value, &name, m);
 }
 
 bool dump_close(struct dump *d, hlo_messages *m)

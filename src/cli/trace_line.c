@@ -2,6 +2,7 @@
  * The line of a trace for an executed instruction, as text or JSON.
  */
 #include "base/units.h"
+#include "cli/listed.h"
 #include "cli/trace.h"
 
 enum { WIDEST_NAME = 40, WIDEST_SHAPE = 32, NARROWEST = 16, PART = 4, LOOP = 6, DIGITS = 4 };
@@ -29,27 +30,19 @@ struct columns {
 
 static void put_shape(struct buf *out, const char *shape, int max)
 {
-    struct buf b = {0};
-    for (int depth = 0; *shape; shape++) {
-        depth += *shape == '{';
-        if (depth == 0)
-            buf_putc(&b, *shape);
-        depth -= *shape == '}';
-    }
+    SCOPED_BUF b = {0};
+    put_shape_alone(&b, shape);
     if (b.size > (size_t)max)
         buf_printf(out, "%.*s...", max - 3, b.data);
     else
         buf_str(out, buf_view(&b));
-    buf_free(&b);
 }
 
 static int width_of_shape(const char *shape)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     put_shape(&b, shape, WIDEST_SHAPE);
-    int width = (int)b.size;
-    buf_free(&b);
-    return width;
+    return (int)b.size;
 }
 
 static int line_width(const struct columns *c)
@@ -141,20 +134,18 @@ static void put_figure(struct buf *out, const struct columns *c, int column, str
 
 static void put_number(struct buf *out, const struct columns *c, int column, double v, bool there)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     if (there)
         buf_g(&b, v, DIGITS);
     put_figure(out, c, column, &b);
-    buf_free(&b);
 }
 
 static void put_count(struct buf *out, const struct columns *c, int column, uint64_t n, bool there)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     if (there)
         buf_uint(&b, n);
     put_figure(out, c, column, &b);
-    buf_free(&b);
 }
 
 /* Writes the columns that identify the instruction. */
@@ -162,7 +153,7 @@ static void put_inst(struct buf *out, const struct tracing *t, const struct trac
                      const char *shape)
 {
     const struct columns *c = t->columns;
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     if (c->parts)
         buf_printf(out, "%*zu  ", PART, i->event->participant);
     if (c->loops) {
@@ -177,7 +168,6 @@ static void put_inst(struct buf *out, const struct tracing *t, const struct trac
     buf_puts(out, "  ");
     put_shape(&b, shape, c->cut ? c->shape : WIDEST_SHAPE);
     put_cell(out, &b, c->shape, false);
-    buf_free(&b);
 }
 
 static void put_text_line(struct buf *out, const struct tracing *t, const struct traced *i)
@@ -188,15 +178,13 @@ static void put_text_line(struct buf *out, const struct tracing *t, const struct
         buf_puts(out, "  not executed: its result is unused\n");
         return;
     }
-    hlo_text shape = hlo_literal_shape(i->value);
+    SCOPED_TEXT shape = hlo_literal_shape(i->value);
     put_inst(out, t, i, shape.data);
-    hlo_text_free(&shape);
     const struct columns *c = t->columns;
-    struct buf time = {0};
+    SCOPED_BUF time = {0};
     if (i->event->seconds > 0)
         buf_seconds(&time, i->event->seconds);
     put_figure(out, c, TIME, &time);
-    buf_free(&time);
     const bool any = i->array && s->finite > 0;
     put_number(out, c, MIN, s->min, any);
     put_number(out, c, MAX, s->max, any);
@@ -243,12 +231,10 @@ static void put_json_line(struct buf *out, const struct tracing *t, const struct
         buf_puts(out, ",\"executed\":false}\n");
         return;
     }
-    hlo_text shape = hlo_literal_shape(i->value), stats = hlo_stats_json(&i->stats);
+    SCOPED_TEXT shape = hlo_literal_shape(i->value), stats = hlo_stats_json(&i->stats);
     put_json_inst(out, t, i, shape.data);
     buf_json_real(out, "seconds", s->seconds, 6);
     buf_printf(out, ",\"stats\":%s}\n", stats.data);
-    hlo_text_free(&shape);
-    hlo_text_free(&stats);
 }
 
 /* ---- entry points ---- */

@@ -65,5 +65,5 @@ static int why(struct arguments *a, const hlo_listing *l, const char *path, cons
 
 int why_command(const struct options *o)
 {
-    return with_name(o, o->arg_count ? "no element given: NAME[I,J]" : "no file given", why);
+    return with_name(o, "no element given: NAME[I,J]", why);
 }

@@ -30,7 +30,7 @@ int world_begin(struct options *o)
         return HLO_USAGE;
     if (kind == 0)
         return HLO_OK;
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     hlo_world *world = hlo_world_open(kinds[kind], m);
     if (world) {
         o->processes = heap_zalloc(1, sizeof *o->processes);
@@ -43,7 +43,6 @@ int world_begin(struct options *o)
                     "install libopenmpi-dev and openmpi-bin and rebuild hlo",
                     hlo_messages_get(m, 0).text);
     }
-    hlo_messages_free(m);
     return world ? HLO_OK : HLO_USAGE;
 }
 

@@ -42,7 +42,7 @@ static bool is_literal(struct str bytes, bool *text)
 static bool is_literal_file(const char *path)
 {
     struct file_bytes file;
-    struct buf unpacked = {0};
+    SCOPED_BUF unpacked = {0};
     bool text, malformed = false;
     if (!file_begins(path, STR("")) || !file_map(path, &file))
         return false;
@@ -52,7 +52,6 @@ static bool is_literal_file(const char *path)
         bytes = buf_view(&unpacked);
     }
     const bool is = malformed || is_literal(bytes, &text); /* opening it reports what is wrong */
-    buf_free(&unpacked);
     file_release(&file);
     return is;
 }
@@ -160,7 +159,7 @@ bool io_arrays_has(struct arena *a, const struct io_arrays *s, struct str name)
 struct str io_list_names(struct arena *a, const void *of,
                          struct str (*name)(const void *of, size_t i), size_t count)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     size_t shown = count > 8 ? 8 : count;
     for (size_t i = 0; i < shown; i++)
         buf_printf(&b, "%s'" STR_FMT "'", i ? ", " : "", STR_ARG(name(of, i)));
@@ -168,9 +167,7 @@ struct str io_list_names(struct arena *a, const void *of,
         buf_printf(&b, " and %zu more", count - shown);
     if (count == 0)
         buf_puts(&b, "nothing");
-    struct str s = arena_str(a, buf_view(&b));
-    buf_free(&b);
-    return s;
+    return arena_str(a, buf_view(&b));
 }
 
 static struct str names_in(struct arena *a, const struct io_arrays *s)
@@ -188,7 +185,7 @@ static struct str names_in(struct arena *a, const struct io_arrays *s)
 static void report_missing(struct diags *ds, struct arena *a, const struct io_arrays *s,
                            const struct str *names, size_t count, struct str who)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     for (size_t k = 1; k < count; k += 2)
         if (s->kind == IO_DIRECTORY)
             buf_printf(&b, "%s'" STR_FMT "%s', '" STR_FMT "%s'", k > 1 ? ", " : "",
@@ -200,7 +197,6 @@ static void report_missing(struct diags *ds, struct arena *a, const struct io_ar
     else
         DIAG(ds, NO_SPAN, ARRAY_MISSING, STR_ARG(buf_view(&b)), STR_ARG(who),
              STR_ARG(names_in(a, s)));
-    buf_free(&b);
 }
 
 /* Adds the array's name to a message about the file. */

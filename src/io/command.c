@@ -330,7 +330,7 @@ static bool take_lines(struct answer *t, struct str text)
 static void put_line(struct buf *out, const struct foreign_array *x)
 {
     struct literal l = {.shape = x->shape, .data = x->data};
-    struct buf values = {0};
+    SCOPED_BUF values = {0};
     shape_print(out, x->shape, false);
     text_print_literal(&values, &l);
     for (size_t i = 0, blank = 1; i < values.size; i++) {
@@ -343,7 +343,6 @@ static void put_line(struct buf *out, const struct foreign_array *x)
         blank = is_blank;
     }
     buf_putc(out, '\n');
-    buf_free(&values);
 }
 
 /* This process's environment with the variables that describe the call; values end at a NUL byte,
@@ -371,7 +370,7 @@ static const char *const *environment_of(struct arena *a, const struct foreign_c
 
 bool io_command(void *command, const struct foreign_call *c, struct buf *why)
 {
-    struct buf in = {0};
+    SCOPED_BUF in = {0};
     struct answer answer = {.c = c, .why = why};
     arena_init(&answer.arena);
     struct child child = {
@@ -387,7 +386,6 @@ bool io_command(void *command, const struct foreign_call *c, struct buf *why)
     child.rest = in.size > 0 ? buf_view(&in) : STR("");
     bool ok = run(&child, c->budget, why) && ended_well(&child, why) &&
               take_lines(&answer, child.out.size > 0 ? buf_view(&child.out) : STR(""));
-    buf_free(&in);
     buf_free(&child.out);
     buf_free(&child.error_output);
     arena_free(&answer.arena);

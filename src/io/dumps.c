@@ -226,7 +226,7 @@ bool io_dumps_read(struct diags *ds, struct io_dumps *d, const char *path)
 static struct str list_dumps(const struct io_dumps *d, size_t count, bool files)
 {
     enum { MOST = 12 };
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     size_t shown = 0;
     for (size_t k = 0; k < count; k++) {
         const struct io_dump *dump = &d->at[k];
@@ -243,9 +243,7 @@ static struct str list_dumps(const struct io_dumps *d, size_t count, bool files)
     }
     if (shown > MOST)
         buf_printf(&b, " and %zu more", shown - MOST);
-    struct str s = arena_str(d->a, buf_view(&b));
-    buf_free(&b);
-    return s;
+    return arena_str(d->a, buf_view(&b));
 }
 
 /* Ways to name a module, in order of precedence. */

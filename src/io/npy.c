@@ -277,7 +277,7 @@ enum { SHORT_HEADER = 60000 }; /* bytes; version 1.0 has a 16-bit length, which 
 
 void io_npy_header(struct buf *out, const struct shape *s)
 {
-    struct buf dict = {0};
+    SCOPED_BUF dict = {0};
     buf_printf(&dict, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
                dtype_bytes(s->dtype) == 1 ? '|' : '<', descr_of(s->dtype));
     for (int d = 0; d < s->rank; d++)
@@ -292,5 +292,4 @@ void io_npy_header(struct buf *out, const struct shape *s)
     for (size_t i = 0; i < head - 8; i++)
         buf_putc(out, (char)(dict.size >> 8 * i));
     buf_str(out, buf_view(&dict));
-    buf_free(&dict);
 }

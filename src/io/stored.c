@@ -41,7 +41,7 @@ static bool dims_fit(const struct io_stored *s, const struct shape *expected)
 
 static struct str describe(struct arena *a, const struct io_stored *s)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     if (s->dtype == DT_INVALID)
         buf_printf(&b, "raw %zu-byte elements [", s->width);
     else
@@ -49,9 +49,7 @@ static struct str describe(struct arena *a, const struct io_stored *s)
     for (int d = 0; d < s->rank; d++)
         buf_printf(&b, d ? ",%" PRId64 : "%" PRId64, s->dims[d]);
     buf_putc(&b, ']');
-    struct str text = arena_str(a, buf_view(&b));
-    buf_free(&b);
-    return text;
+    return arena_str(a, buf_view(&b));
 }
 
 /* ---- the elements ---- */

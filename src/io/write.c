@@ -93,10 +93,8 @@ static int nameless(const char *path, size_t directory_size)
 {
     if (access("/proc/self/fd", F_OK) != 0)
         return -1;
-    char *directory = heap_str((struct str){path, directory_size});
-    int fd = open(*directory ? directory : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    heap_free(directory);
-    return fd;
+    SCOPED_HEAP char *directory = heap_str((struct str){path, directory_size});
+    return open(*directory ? directory : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
 /* Frees an output; blocked signals are delivered now. */
@@ -326,11 +324,9 @@ bool io_write_raw(struct diags *ds, const char *path, const struct literal *l)
 
 bool io_write_npy(struct diags *ds, const char *path, const struct literal *l)
 {
-    struct buf header = {0};
+    SCOPED_BUF header = {0};
     io_npy_header(&header, l->shape);
-    bool ok = io_write_parts(ds, path, (struct str[]){buf_view(&header), storage_of(l)}, 2);
-    buf_free(&header);
-    return ok;
+    return io_write_parts(ds, path, (struct str[]){buf_view(&header), storage_of(l)}, 2);
 }
 
 /* ---- zip ---- */
@@ -370,7 +366,7 @@ static void put_member(struct zip *z, struct str name, struct str header, struct
     bool wide = size >= UINT32_MAX, far = offset >= UINT32_MAX;
     uint32_t crc = (uint32_t)crc32_z(crc32_z(0, (const Bytef *)header.ptr, header.len),
                                      (const Bytef *)data.ptr, data.len);
-    struct buf local = {0};
+    SCOPED_BUF local = {0};
     le(&local, 0x04034b50, 4);
     put_common(&local, crc, size, name.len, wide ? 20 : 0);
     buf_str(&local, name);
@@ -381,7 +377,6 @@ static void put_member(struct zip *z, struct str name, struct str header, struct
     put(&z->o, local.data, local.size);
     put(&z->o, header.ptr, header.len);
     put(&z->o, data.ptr, data.len);
-    buf_free(&local);
 
     struct buf *d = &z->directory;
     unsigned extra = (wide ? 16u : 0u) + (far ? 8u : 0u);
@@ -406,7 +401,7 @@ static void put_member(struct zip *z, struct str name, struct str header, struct
 static bool close_zip(struct diags *ds, struct zip *z)
 {
     uint64_t at = z->o.size, size = z->directory.size;
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     buf_str(&b, buf_view(&z->directory));
     if (z->count >= UINT16_MAX || at >= UINT32_MAX || size >= UINT32_MAX) {
         le(&b, 0x06064b50, 4), le(&b, 44, 8);
@@ -418,17 +413,15 @@ static bool close_zip(struct diags *ds, struct zip *z)
     le(&b, 0x06054b50, 4), le(&b, 0, 4);
     le(&b, count, 2), le(&b, count, 2), le(&b, low32(size), 4), le(&b, low32(at), 4), le(&b, 0, 2);
     put(&z->o, b.data, b.size);
-    buf_free(&b);
     buf_free(&z->directory);
     return output_close(ds, &z->o);
 }
 
 static void put_array(struct zip *z, struct str name, const struct shape *s, struct str data)
 {
-    struct buf header = {0};
+    SCOPED_BUF header = {0};
     io_npy_header(&header, s);
     put_member(z, name, buf_view(&header), data);
-    buf_free(&header);
 }
 
 /* Writes the leaves of a value; their names end in `@participant` unless that is negative. */
@@ -440,14 +433,13 @@ static void put_leaves(struct zip *z, const char *prefix, int64_t participant,
             put_leaves(z, prefix, participant, l->elements[i], leaf);
         return;
     }
-    struct buf name = {0};
+    SCOPED_BUF name = {0};
     buf_printf(&name, "%s%" PRId64, prefix, (*leaf)++);
     if (participant >= 0)
         buf_printf(&name, "@%" PRId64, participant);
     buf_puts(&name, ".npy");
     if (shape_is_array(l->shape))
         put_array(z, buf_view(&name), l->shape, storage_of(l));
-    buf_free(&name);
 }
 
 bool io_write_npz(struct diags *ds, const char *path, const char *prefix,
@@ -470,10 +462,9 @@ bool io_write_npz_named(struct diags *ds, const char *path, const char *const *n
     if (!output_open(ds, path, &z.o, false))
         return false;
     for (size_t k = 0; k < count; k++) {
-        struct buf name = {0};
+        SCOPED_BUF name = {0};
         buf_printf(&name, "%s.npy", names[k]);
         put_array(&z, buf_view(&name), l[k]->shape, storage_of(l[k]));
-        buf_free(&name);
     }
     return close_zip(ds, &z);
 }

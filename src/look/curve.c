@@ -120,14 +120,13 @@ static void put_braille(struct buf *out, const struct curve *c, size_t column, s
 
 static void put_side(struct buf *out, double v, bool labelled)
 {
-    struct buf text = {0};
+    SCOPED_BUF text = {0};
     if (labelled)
         buf_g(&text, v, LABEL_DIGITS);
     for (size_t i = text.size; i < LABEL; i++)
         buf_putc(out, ' ');
     buf_str(out, buf_view(&text));
     buf_puts(out, " |");
-    buf_free(&text);
 }
 
 static void put_curve(struct buf *out, const struct curve *c, bool utf8)
@@ -148,13 +147,12 @@ static void put_curve(struct buf *out, const struct curve *c, bool utf8)
 
 void look_put_ends(struct buf *out, int64_t last, size_t width)
 {
-    struct buf end = {0};
+    SCOPED_BUF end = {0};
     buf_printf(&end, "%" PRId64, last);
     buf_putc(out, '0');
     if (last > 0)
         buf_printf(out, "%*s", (int)(width > end.size + 2 ? width - 1 : end.size + 1), end.data);
     buf_putc(out, '\n');
-    buf_free(&end);
 }
 
 /* The axis: N and I below columns with NaN or infinities, and the first and last index. */
@@ -255,7 +253,7 @@ static void put_bins(struct buf *out, const struct bins *b, const struct hlo_can
 {
     enum { RANGE = 24 };
     size_t width = c->width > RANGE + 14 ? c->width - RANGE - 14 : 1;
-    struct buf label = {0};
+    SCOPED_BUF label = {0};
     for (size_t i = 0; i < b->count; i++) {
         buf_g(&label, b->one_each ? b->low + (double)i : edge_of(b, i),
               b->one_each ? 17 : LABEL_DIGITS);
@@ -265,7 +263,6 @@ static void put_bins(struct buf *out, const struct bins *b, const struct hlo_can
         }
         put_bar(out, &label, RANGE, b->at[i], max, width, c->utf8);
     }
-    buf_free(&label);
 }
 
 /* One line per bin; few distinct integers get one bin each. NaN and infinities come last. */

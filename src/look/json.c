@@ -67,12 +67,11 @@ void look_json(struct buf *out, const struct literal *l, const struct hlo_view *
     const struct shape *s = l->shape;
     const struct hlo_view how = {.precision = v ? v->precision : 0, .hex = v && v->hex};
     const char *p = l->data;
-    struct buf shape = {0};
+    SCOPED_BUF shape = {0};
     int64_t elements = 0;
     shape_print(&shape, s, false);
     buf_putc(out, '{');
     buf_json_text(out, "shape", buf_view(&shape));
-    buf_free(&shape);
     if (shape_is_tuple(s)) {
         buf_json_open(out, "elements", '[');
         for (int i = 0; i < s->count; i++) {

@@ -63,7 +63,7 @@ static void put_pixels(struct buf *out, const struct look_grid *g, size_t times)
 
 static bool put_picture(struct buf *out, const struct look_grid *g, size_t times)
 {
-    struct buf pixels = {0}, header = {0};
+    SCOPED_BUF pixels = {0}, header = {0};
     put_pixels(&pixels, g, times);
     uLongf size = compressBound((uLong)pixels.size);
     Bytef *packed = heap_alloc(size);
@@ -79,8 +79,6 @@ static bool put_picture(struct buf *out, const struct look_grid *g, size_t times
         put_chunk(out, "IDAT", packed, size);
     put_chunk(out, "IEND", "", 0);
     heap_free(packed);
-    buf_free(&pixels);
-    buf_free(&header);
     return ok;
 }
 
@@ -88,7 +86,7 @@ bool look_png(struct diags *ds, const char *path, const struct literal *l)
 {
     struct look_plane p = look_plane_of(l);
     struct look_grid g;
-    struct buf file = {0};
+    SCOPED_BUF file = {0};
     if (!p.of)
         return DIAG_ERROR(ds, NO_SPAN, FAILURE, "no elements to draw");
     look_grid_fill(&g, &p, MAX_PIXELS, MAX_PIXELS);
@@ -97,6 +95,5 @@ bool look_png(struct diags *ds, const char *path, const struct literal *l)
     ok = ok ? io_write_bytes(ds, path, buf_view(&file))
             : DIAG_ERROR(ds, NO_SPAN, FAILURE, "out of memory for the image");
     look_grid_free(&g);
-    buf_free(&file);
     return ok;
 }

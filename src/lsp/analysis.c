@@ -78,7 +78,7 @@ static void put_diagnostic(struct document *d, const struct dict_value *m)
     const bool here = is_here(d, m), error = str_is(text_of(m, "severity"), "error");
     const struct extent at = here ? extent_of(d, m) : (struct extent){0, 0};
     const struct str text = text_of(m, "message"), where = text_of(m, "where");
-    struct buf message = {0};
+    SCOPED_BUF message = {0};
     buf_str(&message, text);
     if (where.len)
         buf_printf(&message, "\ntraced from " STR_FMT, STR_ARG(where));
@@ -90,7 +90,6 @@ static void put_diagnostic(struct document *d, const struct dict_value *m)
     buf_json_text(&a->json, "message", buf_view(&message));
     put_notes(&a->json, d, m);
     buf_putc(&a->json, '}');
-    buf_free(&message);
     if (here)
         add_fix(a, at, m);
 }
@@ -98,12 +97,11 @@ static void put_diagnostic(struct document *d, const struct dict_value *m)
 static void put_diagnostics(struct document *d, const hlo_messages *m)
 {
     struct analysis *a = &d->analysis;
-    struct arena arena;
+    SCOPED_ARENA arena = arena_make();
     struct dict_value all;
     struct dict_error error;
     hlo_text json = hlo_messages_json(m);
-    struct buf object = {0};
-    arena_init(&arena);
+    SCOPED_BUF object = {0};
     buf_printf(&object, "{\"all\":%s}", json.data ? json.data : "[]");
     hlo_text_free(&json);
     a->json.size = 0;
@@ -114,8 +112,6 @@ static void put_diagnostics(struct document *d, const hlo_messages *m)
             put_diagnostic(d, &list->items[i].value);
     }
     buf_putc(&a->json, ']');
-    buf_free(&object);
-    arena_free(&arena);
 }
 
 /* ---- parts ---- */
@@ -150,19 +146,17 @@ void analyse(struct document *d)
     struct analysis *a = &d->analysis, next = {0};
     if (a->current)
         return;
-    hlo_messages *m = hlo_messages_new();
-    hlo_file *f = hlo_file_of_text(d->name, document_text(d).ptr, d->text.size, false);
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    SCOPED_FILE *f = hlo_file_of_text(d->name, document_text(d).ptr, d->text.size, false);
     next.part_count = f ? hlo_file_count(f) : 0;
     next.parts = heap_zalloc(next.part_count + 1, sizeof *next.parts);
     a->valid = f != NULL;
     for (size_t i = 0; i < next.part_count; i++)
         a->valid &= parse_part(f, i, &next.parts[i], m);
-    hlo_file_free(f);
     a->fix_count = a->fix_capacity = 0;
     a->fixes = NULL;
     arena_free(&a->arena);
     put_diagnostics(d, m);
-    hlo_messages_free(m);
     a->current = true;
     if (a->valid) {
         free_parts(a);
@@ -208,8 +202,7 @@ static void list_part(struct part *p)
 long analysis_find(struct document *d, struct place inst, struct part **part)
 {
     struct analysis *a = &d->analysis;
-    struct arena arena;
-    arena_init(&arena);
+    SCOPED_ARENA arena = arena_make();
     const struct str key = key_of(&arena, symbol_computation(d, inst), symbol_name(d, inst));
     long found = -1;
     for (size_t i = a->part_count; found < 0 && i-- > 0;) {
@@ -220,7 +213,6 @@ long analysis_find(struct document *d, struct place inst, struct part **part)
         found = p->list ? (long)(uintptr_t)map_get(&p->insts, key) - 1 : -1;
         *part = p;
     }
-    arena_free(&arena);
     return found;
 }
 

@@ -151,7 +151,7 @@ bool document_edit(struct document *d, const struct scan_words *w, struct extent
 /* The path of a file URI; otherwise the URI. */
 static char *path_of(struct str uri)
 {
-    struct buf path = {0};
+    SCOPED_BUF path = {0};
     if (!str_starts(uri, STR("file://")))
         return heap_str(uri);
     for (size_t i = 7; i < uri.len; i++) {
@@ -168,9 +168,7 @@ static char *path_of(struct str uri)
         }
         buf_putc(&path, uri.ptr[i]);
     }
-    char *name = heap_str(buf_view(&path));
-    buf_free(&path);
-    return name;
+    return heap_str(buf_view(&path));
 }
 
 struct document *document_new(const struct scan_words *w, struct str uri, struct str text)

@@ -7,7 +7,7 @@
 static void put_canonical(const struct analysis *a, struct buf *out)
 {
     for (size_t i = 0; i < a->part_count; i++) {
-        hlo_text text = hlo_print(a->parts[i].module, HLO_PRINT_COMMENTED);
+        SCOPED_TEXT text = hlo_print(a->parts[i].module, HLO_PRINT_COMMENTED);
         struct str s = {text.data ? text.data : "", text.size};
         while (s.len > 0 && s.ptr[s.len - 1] == '\n')
             s.len--;
@@ -15,7 +15,6 @@ static void put_canonical(const struct analysis *a, struct buf *out)
             buf_puts(out, "// -----\n");
         buf_str(out, s);
         buf_putc(out, '\n');
-        hlo_text_free(&text);
     }
 }
 
@@ -46,7 +45,7 @@ static struct extent changed_lines(struct str old, struct str *text)
 bool lsp_formatting(struct call *c)
 {
     struct document *d = call_document(c);
-    struct buf canonical = {0};
+    SCOPED_BUF canonical = {0};
     if (!d)
         return false;
     analyse(d);
@@ -61,7 +60,6 @@ bool lsp_formatting(struct call *c)
         put_edit(&c->result, d, e, text);
     }
     buf_putc(&c->result, ']');
-    buf_free(&canonical);
     return true;
 }
 

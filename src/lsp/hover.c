@@ -126,10 +126,9 @@ static void put_value(struct call *c, struct part *part, size_t inst, struct buf
     const hlo_literal *value = part_value(c->s, part, inst);
     if (!value)
         return;
-    hlo_text text = hlo_literal_summary(value);
+    SCOPED_TEXT text = hlo_literal_summary(value);
     if (text.data)
         buf_printf(out, "\nvalue: `%s`\n", text.data);
-    hlo_text_free(&text);
 }
 
 /* The opcode in the definition of an instruction; empty: none. */
@@ -174,7 +173,7 @@ bool lsp_hover(struct call *c)
     struct document *d = call_document(c);
     struct place p, definition;
     struct extent range = {0, 0};
-    struct buf text = {0};
+    SCOPED_BUF text = {0};
     size_t offset;
     if (!d || !call_offset(c, d, &offset))
         return false;
@@ -196,6 +195,5 @@ bool lsp_hover(struct call *c)
         put_range(&c->result, "range", d, range);
         buf_putc(&c->result, '}');
     }
-    buf_free(&text);
     return true;
 }

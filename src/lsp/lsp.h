@@ -10,7 +10,7 @@
 #define HLO_LSP_H
 
 #include "base/base.h"
-#include "hlo_advanced.h"
+#include "hlo_scoped.h"
 
 struct lsp;
 

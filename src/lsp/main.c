@@ -36,7 +36,7 @@ static bool read_input(struct buf *in)
 int lsp_main(const struct lsp_options *o)
 {
     struct lsp *s = lsp_begin(o);
-    struct buf in = {0}, out = {0};
+    SCOPED_BUF in = {0}, out = {0};
     bool more = true;
     while (more && !lsp_exited(s) && !ferror(stdout)) {
         out.size = 0;
@@ -52,7 +52,5 @@ int lsp_main(const struct lsp_options *o)
     }
     const int status = s->exited && !s->shut_down ? HLO_DIFFERS : HLO_OK;
     lsp_end(s);
-    buf_free(&in);
-    buf_free(&out);
     return status;
 }

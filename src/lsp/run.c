@@ -19,9 +19,8 @@ static void free_args(struct part *p)
 /* The module of the bundle of the server; NULL with messages, or without one if there is none. */
 static hlo_module *open_bundle(const struct lsp *s, hlo_messages *m)
 {
-    hlo_file *f = s->bundle ? hlo_file_open(s->bundle, false, m) : NULL;
+    SCOPED_FILE *f = s->bundle ? hlo_file_open(s->bundle, false, m) : NULL;
     hlo_module *bundle = f ? hlo_parse(f, 0, m) : NULL;
-    hlo_file_free(f);
     if (bundle && hlo_stored_arguments(bundle) == 0) {
         hlo_messages_add(m, s->bundle, "no arguments in this file");
         hlo_module_free(bundle);
@@ -35,7 +34,7 @@ static bool set_args(const struct lsp *s, struct part *p, hlo_messages *m)
 {
     const size_t count = hlo_param_count(p->module);
     const enum hlo_fake kind = s->fake >= 0 ? (enum hlo_fake)s->fake : HLO_FAKE_UNIFORM;
-    hlo_module *bundle = open_bundle(s, m);
+    SCOPED_MODULE *bundle = open_bundle(s, m);
     bool good = bundle || !s->bundle;
     free_args(p);
     p->args = heap_zalloc(count + 1, sizeof *p->args);
@@ -44,7 +43,6 @@ static bool set_args(const struct lsp *s, struct part *p, hlo_messages *m)
                             : hlo_fake_param(p->module, i, kind, 1, m);
         good = p->args[i] != NULL;
     }
-    hlo_module_free(bundle);
     return good;
 }
 
@@ -66,10 +64,9 @@ const hlo_literal *part_value(struct lsp *s, struct part *p, size_t inst)
     if (!p->verified || (s->fake < 0 && !s->bundle))
         return NULL;
     if (!p->run) {
-        hlo_messages *m = hlo_messages_new();
+        SCOPED_MESSAGES *m = hlo_messages_new();
         p->recorded = record(s, p, m);
         p->run = true;
-        hlo_messages_free(m);
     }
     const struct hlo_element e = {.inst = inst};
     return p->recorded ? hlo_recorded_value(p->recorded, &e) : NULL;
@@ -88,40 +85,35 @@ void part_free(struct part *p)
 
 static bool run_failed(struct call *c, hlo_messages *m)
 {
-    hlo_text text = hlo_messages_draw(m, false);
+    SCOPED_TEXT text = hlo_messages_draw(m, false);
     call_fail(c, LSP_FAILED, "%s", text.data && *text.data ? text.data : "the run failed");
-    hlo_text_free(&text);
     return false;
 }
 
 /* Shows a text to the user, and makes it the result. */
 static void answer_text(struct call *c, const char *title, struct str text)
 {
-    struct buf shown = {0}, params = {0};
+    SCOPED_BUF shown = {0}, params = {0};
     buf_printf(&shown, "%s:\n" STR_FMT, title, STR_ARG(str_trim(text)));
     buf_puts(&params, "{\"type\":3");
     buf_json_text(&params, "message", buf_view(&shown));
     buf_putc(&params, '}');
     put_notification(c->out, "window/showMessage", buf_view(&params));
     buf_json_str(&c->result, text);
-    buf_free(&shown);
-    buf_free(&params);
 }
 
 static bool command_run(struct call *c, struct part *p, hlo_messages *m)
 {
     const struct hlo_view view = HLO_WITH(hlo_view, .lines = SHOWN_LINES);
-    hlo_program *program = set_args(c->s, p, m) ? hlo_plan(p->module, &c->s->options.run, m) : NULL;
-    hlo_literal *result = program ? hlo_run(program, (const hlo_literal *const *)p->args,
-                                            hlo_param_count(p->module), m)
-                                  : NULL;
-    hlo_program_free(program);
+    SCOPED_PROGRAM *program =
+        set_args(c->s, p, m) ? hlo_plan(p->module, &c->s->options.run, m) : NULL;
+    SCOPED_LITERAL *result = program ? hlo_run(program, (const hlo_literal *const *)p->args,
+                                               hlo_param_count(p->module), m)
+                                     : NULL;
     if (!result)
         return run_failed(c, m);
-    hlo_text text = hlo_literal_show(result, &view);
+    SCOPED_TEXT text = hlo_literal_show(result, &view);
     answer_text(c, "result", (struct str){text.data ? text.data : "", text.size});
-    hlo_text_free(&text);
-    hlo_literal_free(result);
     return true;
 }
 
@@ -131,9 +123,8 @@ static bool find_element(hlo_recorded *r, struct part *p, struct hlo_element *e,
     const size_t entry = hlo_list_computations(p->list) - 1;
     const struct hlo_listed root =
         hlo_list_inst(p->list, hlo_list_computation(p->list, entry).root);
-    hlo_messages *quiet = hlo_messages_new();
+    SCOPED_MESSAGES *quiet = hlo_messages_new();
     const bool found = hlo_recorded_find(r, root.name, e, quiet);
-    hlo_messages_free(quiet);
     if (found)
         return true;
     *e = (struct hlo_element){.inst = hlo_list_computation(p->list, entry).root};
@@ -151,9 +142,8 @@ static bool command_why(struct call *c, struct part *p, hlo_messages *m)
     hlo_recorded *r = record(c->s, p, m);
     const bool good = r && hlo_messages_errors(m) == 0 && find_element(r, p, &e, m);
     if (good) {
-        hlo_text text = hlo_recorded_why(r, &e, &view);
+        SCOPED_TEXT text = hlo_recorded_why(r, &e, &view);
         answer_text(c, "sources", (struct str){text.data ? text.data : "", text.size});
-        hlo_text_free(&text);
     }
     hlo_recorded_free(r);
     return good || run_failed(c, m);
@@ -193,10 +183,8 @@ bool lsp_execute_command(struct call *c)
         struct part *p = part_of(c);
         if (!p)
             return false;
-        hlo_messages *m = hlo_messages_new();
-        const bool good = commands[i].run(c, p, m);
-        hlo_messages_free(m);
-        return good;
+        SCOPED_MESSAGES *m = hlo_messages_new();
+        return commands[i].run(c, p, m);
     }
     return call_fail(c, LSP_PARAMS, "unknown command");
 }

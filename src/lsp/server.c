@@ -21,14 +21,13 @@ void put_message(struct buf *out, struct str json)
 
 void put_notification(struct buf *out, const char *method, struct str params)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     buf_puts(&b, "{\"jsonrpc\":\"2.0\"");
     buf_json_text(&b, "method", str_of(method));
     buf_json_key(&b, "params");
     buf_str(&b, params);
     buf_putc(&b, '}');
     put_message(out, buf_view(&b));
-    buf_free(&b);
 }
 
 static void put_id(struct buf *b, const struct dict_value *id)
@@ -45,7 +44,7 @@ static void put_id(struct buf *b, const struct dict_value *id)
 static void put_error(struct buf *out, const struct dict_value *id, enum lsp_error code,
                       struct str text)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     buf_puts(&b, "{\"jsonrpc\":\"2.0\"");
     put_id(&b, id);
     buf_json_open(&b, "error", '{');
@@ -53,19 +52,17 @@ static void put_error(struct buf *out, const struct dict_value *id, enum lsp_err
     buf_json_text(&b, "message", text);
     buf_puts(&b, "}}");
     put_message(out, buf_view(&b));
-    buf_free(&b);
 }
 
 static void put_result(struct buf *out, const struct dict_value *id, struct str result)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     buf_puts(&b, "{\"jsonrpc\":\"2.0\"");
     put_id(&b, id);
     buf_json_key(&b, "result");
     buf_str(&b, result.len ? result : STR("null"));
     buf_putc(&b, '}');
     put_message(out, buf_view(&b));
-    buf_free(&b);
 }
 
 static void put_position(struct buf *out, const char *key, struct position p)
@@ -175,7 +172,7 @@ bool call_offset(struct call *c, const struct document *d, size_t *out)
 
 static void publish(struct document *d, struct buf *out)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     analyse(d);
     d->unpublished = false;
     buf_putc(&b, '{');
@@ -185,7 +182,6 @@ static void publish(struct document *d, struct buf *out)
     buf_str(&b, buf_view(&d->analysis.json));
     buf_putc(&b, '}');
     put_notification(out, "textDocument/publishDiagnostics", buf_view(&b));
-    buf_free(&b);
 }
 
 static void set_due(struct lsp *s) { s->due = now_ns() + (int64_t)PAUSE_MS * 1000000; }
@@ -259,7 +255,7 @@ static bool did_change(struct call *c)
 static bool did_close(struct call *c)
 {
     struct document *d = call_document(c);
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     if (!d)
         return false;
     remove_document(c->s, d);
@@ -267,7 +263,6 @@ static bool did_close(struct call *c)
     buf_json_text(&b, "uri", str_of(d->uri));
     buf_puts(&b, ",\"diagnostics\":[]}");
     put_notification(c->out, "textDocument/publishDiagnostics", buf_view(&b));
-    buf_free(&b);
     document_free(d);
     return true;
 }
@@ -426,7 +421,7 @@ static bool handle(struct call *c, struct str name)
 /* Reports the failure of a notification, which has no response. Unknown ones may be ignored. */
 static void put_log(struct call *c, struct str method)
 {
-    struct buf text = {0}, params = {0};
+    SCOPED_BUF text = {0}, params = {0};
     if (c->code == LSP_NO_METHOD || c->code == LSP_NOT_INITIALIZED)
         return;
     buf_printf(&text, STR_FMT ": " STR_FMT, STR_ARG(method), STR_ARG(c->problem));
@@ -434,8 +429,6 @@ static void put_log(struct call *c, struct str method)
     buf_json_text(&params, "message", buf_view(&text));
     buf_putc(&params, '}');
     put_notification(c->out, "window/logMessage", buf_view(&params));
-    buf_free(&text);
-    buf_free(&params);
 }
 
 static bool is_utf8(struct str s)

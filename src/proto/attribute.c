@@ -88,6 +88,25 @@ static bool put_field(reader *r, const struct proto_field *f, const inst_proto *
     return true;
 }
 
+/* ---- other attributes ---- */
+
+/* Writes the value of an attribute; nothing if it is absent. */
+typedef bool put_fn(reader *r, enum attr_id id, const inst_proto *i);
+
+/* Writes `, name=` and the value that belong to a field, unless the value is absent. */
+static bool put_named(reader *r, enum attr_id id, const char *field, put_fn *put,
+                      const inst_proto *i)
+{
+    const size_t before = r->out->size;
+    const size_t node = begin(r, id, field), value = r->out->size;
+    if (!put(r, id, i))
+        return false;
+    if (r->out->size == value)
+        r->out->size = before;
+    proto_leave(r, node);
+    return true;
+}
+
 /* ---- dimension numbers ---- */
 
 /* Writes a letter at the position of a dimension; false if it is out of range or taken. */
@@ -119,12 +138,11 @@ static bool put_side(reader *r, const char *letters, int64_t first, int64_t seco
     return true;
 }
 
-static bool put_dim_labels(reader *r, const inst_proto *i)
+static bool put_dim_labels(reader *r, enum attr_id id, const inst_proto *i)
 {
     const Xla__ConvolutionDimensionNumbers *d = i->convolution_dimension_numbers;
     if (!d)
         return true;
-    const size_t node = begin(r, A_DIM_LABELS, "convolution_dimension_numbers");
     if (!put_side(r, "bf", d->input_batch_dimension, d->input_feature_dimension,
                   d->n_input_spatial_dimensions, d->input_spatial_dimensions))
         return false;
@@ -136,7 +154,6 @@ static bool put_dim_labels(reader *r, const inst_proto *i)
     if (!put_side(r, "bf", d->output_batch_dimension, d->output_feature_dimension,
                   d->n_output_spatial_dimensions, d->output_spatial_dimensions))
         return false;
-    proto_leave(r, node);
     return true;
 }
 
@@ -160,26 +177,23 @@ static void put_window_item(struct buf *out, const Xla__Window *w, enum window_i
     }
 }
 
-static bool put_window(reader *r, const inst_proto *i)
+static bool put_window(reader *r, enum attr_id id, const inst_proto *i)
 {
     const Xla__Window *w = i->window;
     if (!w || w->n_dimensions == 0)
         return true;
-    const size_t node = begin(r, A_WINDOW, "window");
     buf_putc(r->out, '{');
     for (int item = 0; item < ITEMS; item++)
         put_window_item(r->out, w, (enum window_item)item);
     buf_putc(r->out, '}');
-    proto_leave(r, node);
     return true;
 }
 
-static bool put_padding(reader *r, const inst_proto *i)
+static bool put_padding(reader *r, enum attr_id id, const inst_proto *i)
 {
     const Xla__PaddingConfig *p = i->padding_config;
     if (!p)
-        return proto_error(r, "padding_config", -1, "padding is missing");
-    const size_t node = begin(r, A_PADDING, "padding_config");
+        return proto_error(r, NULL, -1, "padding is missing");
     for (size_t k = 0; k < p->n_dimensions; k++) {
         const Xla__PaddingConfig__PaddingConfigDimension *d = p->dimensions[k];
         buf_printf(r->out, "%s%" PRId64 "_%" PRId64, k ? "x" : "", d->edge_padding_low,
@@ -187,13 +201,11 @@ static bool put_padding(reader *r, const inst_proto *i)
         if (d->interior_padding)
             buf_printf(r->out, "_%" PRId64, d->interior_padding);
     }
-    proto_leave(r, node);
     return true;
 }
 
-static bool put_slices(reader *r, const inst_proto *i)
+static bool put_slices(reader *r, enum attr_id id, const inst_proto *i)
 {
-    const size_t node = begin(r, A_SLICE, "slice_dimensions");
     buf_putc(r->out, '{');
     for (size_t k = 0; k < i->n_slice_dimensions; k++) {
         const Xla__HloInstructionProto__SliceDimensions *d = i->slice_dimensions[k];
@@ -203,36 +215,29 @@ static bool put_slices(reader *r, const inst_proto *i)
         buf_putc(r->out, ']');
     }
     buf_putc(r->out, '}');
-    proto_leave(r, node);
     return true;
 }
 
 /* ---- dimensions ---- */
 
-static bool put_dimensions(reader *r, const inst_proto *i, uint8_t use)
+static bool put_dimensions(reader *r, enum attr_id id, const inst_proto *i)
 {
-    if (i->n_dimensions == 0 && !(use & (USE_REQUIRED | USE_ALWAYS)))
-        return true;
-    const size_t node = begin(r, A_DIMENSIONS, "dimensions");
     proto_put_ints(r->out, i->n_dimensions, i->dimensions);
-    proto_leave(r, node);
     return true;
 }
 
-/* A single dimension. */
-static bool put_dimension(reader *r, enum attr_id id, const inst_proto *i, bool required)
+/* A single dimension, which an iota requires. */
+static bool put_dimension(reader *r, enum attr_id id, const inst_proto *i)
 {
-    if (i->n_dimensions == 0 && !required)
+    if (i->n_dimensions == 0 && id != A_IOTA_DIMENSION)
         return true;
     if (i->n_dimensions != 1)
-        return proto_error(r, "dimensions", -1, "%zu dimensions, expected 1", i->n_dimensions);
-    const size_t node = begin(r, id, "dimensions");
+        return proto_error(r, NULL, -1, "%zu dimensions, expected 1", i->n_dimensions);
     buf_int(r->out, i->dimensions[0]);
-    proto_leave(r, node);
     return true;
 }
 
-static bool put_precision(reader *r, const inst_proto *i)
+static bool put_precision(reader *r, enum attr_id id, const inst_proto *i)
 {
     const Xla__PrecisionConfig *p = i->precision_config;
     bool all_default = true;
@@ -240,7 +245,6 @@ static bool put_precision(reader *r, const inst_proto *i)
         all_default &= p->operand_precision[k] == XLA__PRECISION_CONFIG__PRECISION__DEFAULT;
     if (all_default)
         return true;
-    const size_t node = begin(r, A_OPERAND_PRECISION, "precision_config");
     buf_putc(r->out, '{');
     for (size_t k = 0; k < i->n_operand_ids; k++) {
         const int v = k < p->n_operand_precision ? (int)p->operand_precision[k] : 0;
@@ -249,7 +253,6 @@ static bool put_precision(reader *r, const inst_proto *i)
             return proto_error(r, NULL, -1, "unknown precision %d", v);
     }
     buf_putc(r->out, '}');
-    proto_leave(r, node);
     return true;
 }
 
@@ -261,28 +264,23 @@ static void put_callee(reader *r, const inst_proto *i, size_t k)
 }
 
 /* One of exactly `count` computations. */
-static bool put_computation(reader *r, enum attr_id id, const inst_proto *i, size_t at,
-                            size_t count)
+static bool put_computation(reader *r, const inst_proto *i, size_t at, size_t count)
 {
     if (i->n_called_computation_ids != count)
-        return proto_error(r, "called_computation_ids", -1, "%zu computations, expected %zu",
+        return proto_error(r, NULL, -1, "%zu computations, expected %zu",
                            i->n_called_computation_ids, count);
-    const size_t node = begin(r, id, "called_computation_ids");
     put_callee(r, i, at);
-    proto_leave(r, node);
     return true;
 }
 
-static bool put_computations(reader *r, enum attr_id id, const inst_proto *i)
+static bool put_computations(reader *r, const inst_proto *i)
 {
-    const size_t node = begin(r, id, "called_computation_ids");
     buf_putc(r->out, '{');
     for (size_t k = 0; k < i->n_called_computation_ids; k++) {
         buf_puts(r->out, k ? ", " : "");
         put_callee(r, i, k);
     }
     buf_putc(r->out, '}');
-    proto_leave(r, node);
     return true;
 }
 
@@ -297,35 +295,32 @@ static bool is_two_way(const reader *r, const inst_proto *i)
 static bool put_called(reader *r, enum attr_id id, const inst_proto *i)
 {
     switch (id) {
-    case A_BODY: return put_computation(r, id, i, 0, 2);
-    case A_CONDITION: return put_computation(r, id, i, 1, 2);
-    case A_SELECT: return put_computation(r, id, i, 0, 2);
-    case A_SCATTER: /* of a select-and-scatter */ return put_computation(r, id, i, 1, 2);
-    case A_TRUE_COMPUTATION: return !is_two_way(r, i) || put_computation(r, id, i, 0, 2);
-    case A_FALSE_COMPUTATION: return !is_two_way(r, i) || put_computation(r, id, i, 1, 2);
-    case A_BRANCH_COMPUTATIONS: return is_two_way(r, i) || put_computations(r, id, i);
-    case A_CALLED_COMPUTATIONS:
-        return i->n_called_computation_ids == 0 || put_computations(r, id, i);
-    default: return put_computation(r, id, i, 0, 1);
+    case A_BODY: return put_computation(r, i, 0, 2);
+    case A_CONDITION: return put_computation(r, i, 1, 2);
+    case A_SELECT: return put_computation(r, i, 0, 2);
+    case A_SCATTER: /* of a select-and-scatter */ return put_computation(r, i, 1, 2);
+    case A_TRUE_COMPUTATION: return !is_two_way(r, i) || put_computation(r, i, 0, 2);
+    case A_FALSE_COMPUTATION: return !is_two_way(r, i) || put_computation(r, i, 1, 2);
+    case A_BRANCH_COMPUTATIONS: return is_two_way(r, i) || put_computations(r, i);
+    case A_CALLED_COMPUTATIONS: return i->n_called_computation_ids == 0 || put_computations(r, i);
+    default: return put_computation(r, i, 0, 1);
     }
 }
 
 /* ---- other attributes of opcodes ---- */
 
-static bool put_pairs(reader *r, const inst_proto *i)
+static bool put_pairs(reader *r, enum attr_id id, const inst_proto *i)
 {
-    const size_t node = begin(r, A_SOURCE_TARGET_PAIRS, "source_target_pairs");
     buf_putc(r->out, '{');
     for (size_t k = 0; k < i->n_source_target_pairs; k++)
         buf_printf(r->out, "%s{%" PRId64 ",%" PRId64 "}", k ? "," : "",
                    i->source_target_pairs[k]->source, i->source_target_pairs[k]->target);
     buf_putc(r->out, '}');
-    proto_leave(r, node);
     return true;
 }
 
 /* The message has the sizes of all slices in one list. */
-static bool put_slice_sizes(reader *r, const inst_proto *i)
+static bool put_slice_sizes(reader *r, enum attr_id id, const inst_proto *i)
 {
     const size_t count = i->n_dynamic_slice_sizes;
     if (count == 0)
@@ -336,97 +331,76 @@ static bool put_slice_sizes(reader *r, const inst_proto *i)
         s = s->tuple_shapes[0];
     const size_t rank = s ? s->n_dimensions : 0;
     if (rank == 0 || count % rank != 0)
-        return proto_error(r, "dynamic_slice_sizes", -1, "%zu sizes for slices of rank %zu", count,
-                           rank);
-    const size_t node = begin(r, A_SLICE_SIZES_LIST, "dynamic_slice_sizes");
+        return proto_error(r, NULL, -1, "%zu sizes for slices of rank %zu", count, rank);
     buf_putc(r->out, '{');
     for (size_t k = 0; k < count; k += rank) {
         buf_puts(r->out, k ? "," : "");
         proto_put_ints(r->out, rank, i->dynamic_slice_sizes + k);
     }
     buf_putc(r->out, '}');
-    proto_leave(r, node);
     return true;
 }
 
-static bool put_groups(reader *r, const inst_proto *i)
+static bool put_groups(reader *r, enum attr_id id, const inst_proto *i)
 {
-    if (!proto_has_device_list(i))
-        return true;
-    const size_t node = begin(r, A_REPLICA_GROUPS,
-                              i->n_replica_groups ? "replica_groups" : "collective_device_list");
-    if (!proto_put_device_list(r, i))
-        return false;
-    proto_leave(r, node);
-    return true;
+    return !proto_has_device_list(i) || proto_put_device_list(r, i);
 }
 
-static bool put_positive(reader *r, enum attr_id id, const char *field, int64_t value, int64_t from)
+static bool put_group_count(reader *r, enum attr_id id, const inst_proto *i)
 {
-    if (value < from)
-        return true;
-    const size_t node = begin(r, id, field);
-    buf_int(r->out, value);
-    proto_leave(r, node);
+    const int64_t count = id == A_BATCH_GROUP_COUNT ? i->batch_group_count : i->feature_group_count;
+    if (count > 1)
+        buf_int(r->out, count);
     return true;
 }
 
-static bool put_channel(reader *r, const inst_proto *i)
+static bool put_channel(reader *r, enum attr_id id, const inst_proto *i)
 {
     if (i->channel_id > 0 && i->all_reduce_id > 0)
-        return proto_error(r, "all_reduce_id", -1, "both channel_id and all_reduce_id are present");
-    const bool old = i->all_reduce_id > 0;
-    return put_positive(r, A_CHANNEL_ID, old ? "all_reduce_id" : "channel_id",
-                        old ? i->all_reduce_id : i->channel_id, 1);
+        return proto_error(r, NULL, -1, "both channel_id and all_reduce_id are present");
+    if (i->channel_id > 0 || i->all_reduce_id > 0)
+        buf_int(r->out, i->channel_id > 0 ? i->channel_id : i->all_reduce_id);
+    return true;
 }
 
-static bool put_prefetch(reader *r, const inst_proto *i)
+static bool put_prefetch(reader *r, enum attr_id id, const inst_proto *i)
 {
     const bool given =
         i->optional_cross_program_prefetch_index_case ==
         XLA__HLO_INSTRUCTION_PROTO__OPTIONAL_CROSS_PROGRAM_PREFETCH_INDEX_CROSS_PROGRAM_PREFETCH_INDEX;
     if (!given && !i->is_cross_program_prefetch)
         return true;
-    const size_t node = begin(r, A_CROSS_PROGRAM_PREFETCH_INDEX, "cross_program_prefetch_index");
     buf_int(r->out, given ? i->cross_program_prefetch_index : 0);
-    proto_leave(r, node);
     return true;
 }
 
-static bool put_epsilon(reader *r, const inst_proto *i)
+static bool put_epsilon(reader *r, enum attr_id id, const inst_proto *i)
 {
-    const size_t node = begin(r, A_EPSILON, "epsilon");
     buf_g(r->out, (double)i->epsilon, 17);
-    proto_leave(r, node);
     return true;
 }
 
 /* In the text, `entry` is the sharding of the users: the exit of the message. */
-static bool put_domain(reader *r, const inst_proto *i)
+static bool put_domain(reader *r, enum attr_id id, const inst_proto *i)
 {
     if (!i->domain_entry_sharding || !i->domain_exit_sharding)
-        return proto_error(
-            r, i->domain_entry_sharding ? "domain_exit_sharding" : "domain_entry_sharding", -1,
-            "sharding is missing");
-    const size_t node = begin(r, A_DOMAIN, "domain_exit_sharding");
+        return proto_error(r, NULL, -1, "sharding is missing");
     buf_puts(r->out, "{kind=\"sharding\", entry=");
     if (!proto_put_sharding(r, i->domain_exit_sharding))
         return false;
-    proto_leave(r, node);
+    proto_leave(r, r->p->paths.nodes[r->node].parent);
     proto_enter(r, "domain_entry_sharding", -1);
     buf_puts(r->out, ", exit=");
     if (!proto_put_sharding(r, i->domain_entry_sharding))
         return false;
-    proto_leave(r, node);
     buf_putc(r->out, '}');
     return true;
 }
 
-static bool put_constraints(reader *r, const inst_proto *i)
+static bool put_constraints(reader *r, enum attr_id id, const inst_proto *i)
 {
     if (!i->constrain_layout)
         return true;
-    const size_t node = begin(r, A_OPERAND_LAYOUT_CONSTRAINTS, "operand_shapes_with_layout");
     buf_putc(r->out, '{');
     for (size_t k = 0; k < i->n_operand_shapes_with_layout; k++) {
         buf_puts(r->out, k ? ", " : "");
@@ -434,26 +408,18 @@ static bool put_constraints(reader *r, const inst_proto *i)
             return false;
     }
     buf_putc(r->out, '}');
-    proto_leave(r, node);
     return true;
 }
 
-static bool put_outfeed_shape(reader *r, const inst_proto *i)
+static bool put_outfeed_shape(reader *r, enum attr_id id, const inst_proto *i)
 {
-    if (!i->outfeed_shape)
-        return true;
-    const size_t node = begin(r, A_OUTFEED_SHAPE, "outfeed_shape");
-    if (!proto_put_shape(r, i->outfeed_shape, NULL, -1))
-        return false;
-    proto_leave(r, node);
-    return true;
+    return !i->outfeed_shape || proto_put_shape(r, i->outfeed_shape, NULL, -1);
 }
 
-static bool put_aliasing(reader *r, const inst_proto *i)
+static bool put_aliasing(reader *r, enum attr_id id, const inst_proto *i)
 {
     if (i->n_output_operand_aliasing == 0)
         return true;
-    const size_t node = begin(r, A_OUTPUT_TO_OPERAND_ALIASING, "output_operand_aliasing");
     buf_putc(r->out, '{');
     for (size_t k = 0; k < i->n_output_operand_aliasing; k++) {
         const Xla__OutputOperandAliasing *a = i->output_operand_aliasing[k];
@@ -464,17 +430,14 @@ static bool put_aliasing(reader *r, const inst_proto *i)
         buf_putc(r->out, ')');
     }
     buf_putc(r->out, '}');
-    proto_leave(r, node);
     return true;
 }
 
-static bool put_associative(reader *r, const inst_proto *i)
+static bool put_associative(reader *r, enum attr_id id, const inst_proto *i)
 {
     if (i->is_associative == XLA__TRI_STATE__TRI_STATE_UNSPECIFIED)
         return true;
-    const size_t node = begin(r, A_IS_ASSOCIATIVE, "is_associative");
     buf_puts(r->out, i->is_associative == XLA__TRI_STATE__TRI_STATE_TRUE ? "true" : "false");
-    proto_leave(r, node);
     return true;
 }
 
@@ -487,38 +450,26 @@ static void put_sparsity_side(struct buf *out, const char *key,
                    key, s->num_non_zero, s->block_size, s->dimension, s->stride);
 }
 
-static bool put_sparsity(reader *r, const inst_proto *i)
+static bool put_sparsity(reader *r, enum attr_id id, const inst_proto *i)
 {
     if (!i->sparsity_config || (!i->sparsity_config->lhs && !i->sparsity_config->rhs))
         return true;
-    const size_t node = begin(r, A_SPARSITY_CONFIG, "sparsity_config");
     buf_putc(r->out, '{');
     put_sparsity_side(r->out, "lhs=", i->sparsity_config->lhs);
     put_sparsity_side(r->out, "rhs=", i->sparsity_config->rhs);
     buf_putc(r->out, '}');
-    proto_leave(r, node);
     return true;
-}
-
-static bool put_call_literal(reader *r, const inst_proto *i, uint32_t at)
-{
-    if (!i->literal)
-        return true;
-    const size_t node = begin(r, A_LITERAL, "literal");
-    proto_leave(r, node);
-    return proto_put_literal(r, i->literal, at, true);
 }
 
 /* ---- attributes of all opcodes ---- */
 
-static bool put_accuracy(reader *r, const inst_proto *i)
+static bool put_accuracy(reader *r, enum attr_id id, const inst_proto *i)
 {
     const Xla__ResultAccuracy *a = i->result_accuracy;
     if (!a || a->specs_case == XLA__RESULT_ACCURACY__SPECS__NOT_SET)
         return true;
     if (a->specs_case == XLA__RESULT_ACCURACY__SPECS_MODE && a->mode == 0)
         return true;
-    const size_t node = begin(r, A_RESULT_ACCURACY, "result_accuracy");
     if (a->specs_case == XLA__RESULT_ACCURACY__SPECS_MODE) {
         buf_puts(r->out, "{mode=highest}");
     } else {
@@ -528,101 +479,140 @@ static bool put_accuracy(reader *r, const inst_proto *i)
         buf_g(r->out, a->tolerance->rtol, 17);
         buf_printf(r->out, ",ulps=%" PRId64 "}}", a->tolerance->ulps);
     }
-    proto_leave(r, node);
     return true;
 }
 
-static bool put_instruction_sharding(reader *r, const inst_proto *i)
+static bool put_instruction_sharding(reader *r, enum attr_id id, const inst_proto *i)
 {
-    if (!i->sharding)
-        return true;
-    const size_t node = begin(r, A_SHARDING, "sharding");
-    if (!proto_put_sharding(r, i->sharding))
-        return false;
-    proto_leave(r, node);
-    return true;
+    return !i->sharding || proto_put_sharding(r, i->sharding);
 }
 
-static void put_replication(reader *r, const inst_proto *i)
+static bool put_replication(reader *r, enum attr_id id, const inst_proto *i)
 {
     const Xla__ParameterReplication *p = i->parameter_replication;
     if (!p || p->n_replicated_at_leaf_buffers == 0)
-        return;
-    const size_t node = begin(r, A_PARAMETER_REPLICATION, "parameter_replication");
+        return true;
     buf_putc(r->out, '{');
     for (size_t k = 0; k < p->n_replicated_at_leaf_buffers; k++)
         buf_printf(r->out, "%s%s", k ? "," : "",
                    p->replicated_at_leaf_buffers[k] ? "true" : "false");
     buf_putc(r->out, '}');
-    proto_leave(r, node);
+    return true;
 }
 
-static void put_predecessors(reader *r, const inst_proto *i)
+static bool put_predecessors(reader *r, enum attr_id id, const inst_proto *i)
 {
     if (i->n_control_predecessor_ids == 0)
-        return;
-    const size_t node = begin(r, A_CONTROL_PREDECESSORS, "control_predecessor_ids");
+        return true;
     buf_putc(r->out, '{');
     for (size_t k = 0; k < i->n_control_predecessor_ids; k++) {
         buf_puts(r->out, k ? ", " : "");
         proto_put_name(r->out, r->c->names[proto_find_inst(r->c, i->control_predecessor_ids[k])]);
     }
     buf_putc(r->out, '}');
-    proto_leave(r, node);
+    return true;
 }
 
-static void put_statistics(reader *r, const inst_proto *i)
+static bool put_statistics(reader *r, enum attr_id id, const inst_proto *i)
 {
     const Xla__StatisticsViz *s = i->statistics_viz;
     if (!s || s->n_statistics == 0)
-        return;
-    const size_t node = begin(r, A_STATISTICS, "statistics_viz");
+        return true;
     buf_printf(r->out, "{visualizing_index=%" PRId64, s->stat_index_to_visualize);
     for (size_t k = 0; k < s->n_statistics; k++) {
         buf_printf(r->out, ",%s=", s->statistics[k]->stat_name);
         buf_g(r->out, s->statistics[k]->stat_val, 17);
     }
     buf_putc(r->out, '}');
-    proto_leave(r, node);
-}
-
-static bool put_original_value(reader *r, const inst_proto *i)
-{
-    if (!i->original_value)
-        return true;
-    const size_t node = begin(r, A_ORIGIN, "original_value");
-    if (!proto_put_origin(r, i->original_value))
-        return false;
-    proto_leave(r, node);
     return true;
 }
 
-static void put_text_attributes(reader *r, const inst_proto *i)
+static bool put_original_value(reader *r, enum attr_id id, const inst_proto *i)
 {
-    size_t node;
-    if (i->frontend_attributes && i->frontend_attributes->n_map) {
-        node = begin(r, A_FRONTEND_ATTRIBUTES, "frontend_attributes");
+    return !i->original_value || proto_put_origin(r, i->original_value);
+}
+
+static bool put_frontend(reader *r, enum attr_id id, const inst_proto *i)
+{
+    if (i->frontend_attributes && i->frontend_attributes->n_map)
         proto_put_frontend(r->out, i->frontend_attributes);
-        proto_leave(r, node);
-    }
-    if (i->metadata && !proto_metadata_is_empty(i->metadata)) {
-        node = begin(r, A_METADATA, "metadata");
+    return true;
+}
+
+static bool put_metadata(reader *r, enum attr_id id, const inst_proto *i)
+{
+    if (i->metadata && !proto_metadata_is_empty(i->metadata))
         proto_put_metadata(r, i->metadata);
-        proto_leave(r, node);
-    }
+    return true;
+}
+
+static bool put_config(reader *r, enum attr_id id, const inst_proto *i)
+{
     const struct str config = i->backend_config_payload
                                   ? proto_payload(r, i->backend_config_payload)
                                   : str_of_bytes(i->backend_config);
-    if (config.len) {
-        node = begin(r, A_BACKEND_CONFIG,
-                     i->backend_config_payload ? "backend_config_payload" : "backend_config");
+    if (config.len)
         text_print_quoted(r->out, config);
-        proto_leave(r, node);
-    }
+    return true;
 }
 
 /* ---- dispatch ---- */
 
+/* Attributes with a value other than that of a field; all others are called computations. */
+static const struct {
+    const char *field;
+    put_fn *put;
+} values[A_COUNT] = {
+    [A_BACKEND_CONFIG] = {"backend_config", put_config},
+    [A_BATCH_GROUP_COUNT] = {"batch_group_count", put_group_count},
+    [A_CHANNEL_ID] = {"channel_id", put_channel},
+    [A_CONTROL_PREDECESSORS] = {"control_predecessor_ids", put_predecessors},
+    [A_CROSS_PROGRAM_PREFETCH_INDEX] = {"cross_program_prefetch_index", put_prefetch},
+    [A_DIM_LABELS] = {"convolution_dimension_numbers", put_dim_labels},
+    [A_DIMENSIONS] = {"dimensions", put_dimensions},
+    [A_DOMAIN] = {"domain_exit_sharding", put_domain},
+    [A_EPSILON] = {"epsilon", put_epsilon},
+    [A_FEATURE_GROUP_COUNT] = {"feature_group_count", put_group_count},
+    [A_FRONTEND_ATTRIBUTES] = {"frontend_attributes", put_frontend},
+    [A_INFERRED_DIMENSION] = {"dimensions", put_dimension},
+    [A_IOTA_DIMENSION] = {"dimensions", put_dimension},
+    [A_IS_ASSOCIATIVE] = {"is_associative", put_associative},
+    [A_METADATA] = {"metadata", put_metadata},
+    [A_OPERAND_LAYOUT_CONSTRAINTS] = {"operand_shapes_with_layout", put_constraints},
+    [A_OPERAND_PRECISION] = {"precision_config", put_precision},
+    [A_ORIGIN] = {"original_value", put_original_value},
+    [A_OUTFEED_SHAPE] = {"outfeed_shape", put_outfeed_shape},
+    [A_OUTPUT_TO_OPERAND_ALIASING] = {"output_operand_aliasing", put_aliasing},
+    [A_PADDING] = {"padding_config", put_padding},
+    [A_PARAMETER_REPLICATION] = {"parameter_replication", put_replication},
+    [A_REPLICA_GROUPS] = {"replica_groups", put_groups},
+    [A_RESULT_ACCURACY] = {"result_accuracy", put_accuracy},
+    [A_SHARDING] = {"sharding", put_instruction_sharding},
+    [A_SLICE] = {"slice_dimensions", put_slices},
+    [A_SLICE_SIZES_LIST] = {"dynamic_slice_sizes", put_slice_sizes},
+    [A_SOURCE_TARGET_PAIRS] = {"source_target_pairs", put_pairs},
+    [A_SPARSITY_CONFIG] = {"sparsity_config", put_sparsity},
+    [A_STATISTICS] = {"statistics_viz", put_statistics},
+    [A_WINDOW] = {"window", put_window},
+};
+
+/* The field of the message that has the value. */
+static const char *field_of(enum attr_id id, const inst_proto *i)
+{
+    return id == A_CHANNEL_ID && i->all_reduce_id > 0            ? "all_reduce_id"
+           : id == A_REPLICA_GROUPS && i->n_replica_groups == 0  ? "collective_device_list"
+           : id == A_BACKEND_CONFIG && i->backend_config_payload ? "backend_config_payload"
+           : id == A_DOMAIN && !i->domain_entry_sharding         ? "domain_entry_sharding"
+           : values[id].field                                    ? values[id].field
+                                                                 : "called_computation_ids";
+}
+
+static bool put_value(reader *r, enum attr_id id, const inst_proto *i)
+{
+    return put_named(r, id, field_of(id, i), values[id].put ? values[id].put : put_called, i);
+}
+
+/* `at`: place of the instruction in the text. */
 static bool put_attribute(reader *r, enum opcode op, const inst_proto *i, const struct op_attr *a,
                           uint32_t at)
 {
@@ -630,52 +620,30 @@ static bool put_attribute(reader *r, enum opcode op, const inst_proto *i, const 
     const struct proto_field *field = proto_find_field(op, id);
     if (field)
         return put_field(r, field, i);
-    switch (id) {
-    case A_BATCH_GROUP_COUNT:
-        return put_positive(r, id, "batch_group_count", i->batch_group_count, 2);
-    case A_CHANNEL_ID: return put_channel(r, i);
-    case A_CROSS_PROGRAM_PREFETCH_INDEX: return put_prefetch(r, i);
-    case A_DIM_LABELS: return put_dim_labels(r, i);
-    case A_DIMENSIONS: return put_dimensions(r, i, a->use);
-    case A_DOMAIN: return put_domain(r, i);
-    case A_EPSILON: return put_epsilon(r, i);
-    case A_FEATURE_GROUP_COUNT:
-        return put_positive(r, id, "feature_group_count", i->feature_group_count, 2);
-    case A_INFERRED_DIMENSION: return put_dimension(r, id, i, false);
-    case A_IOTA_DIMENSION: return put_dimension(r, id, i, true);
-    case A_IS_ASSOCIATIVE: return put_associative(r, i);
-    case A_LITERAL: return put_call_literal(r, i, at);
-    case A_OPERAND_LAYOUT_CONSTRAINTS: return put_constraints(r, i);
-    case A_OPERAND_PRECISION: return put_precision(r, i);
-    case A_OUTFEED_SHAPE: return put_outfeed_shape(r, i);
-    case A_OUTPUT_TO_OPERAND_ALIASING: return put_aliasing(r, i);
-    case A_PADDING: return put_padding(r, i);
-    case A_REPLICA_GROUPS: return put_groups(r, i);
-    case A_RESULT_ACCURACY: return put_accuracy(r, i);
-    case A_SLICE: return put_slices(r, i);
-    case A_SLICE_SIZES_LIST: return put_slice_sizes(r, i);
-    case A_SOURCE_TARGET_PAIRS: return put_pairs(r, i);
-    case A_SPARSITY_CONFIG: return put_sparsity(r, i);
-    case A_WINDOW: return put_window(r, i);
-    default: return put_called(r, id, i);
-    }
+    if (id == A_DIMENSIONS && i->n_dimensions == 0 && !(a->use & (USE_REQUIRED | USE_ALWAYS)))
+        return true;
+    if (id != A_LITERAL)
+        return put_value(r, id, i);
+    if (!i->literal)
+        return true;
+    proto_leave(r, begin(r, id, "literal"));
+    return proto_put_literal(r, i->literal, at, true);
 }
 
 bool proto_put_attributes(reader *r, enum opcode op, const inst_proto *i, uint32_t at)
 {
+    static const enum attr_id all[] = {A_SHARDING,      A_CONTROL_PREDECESSORS, A_STATISTICS,
+                                       A_ORIGIN,        A_FRONTEND_ATTRIBUTES,  A_METADATA,
+                                       A_BACKEND_CONFIG};
     for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++) {
         const bool written = !(a->use & (USE_DROPPED | USE_BUILDER));
         if (written && !put_attribute(r, op, i, a, at))
             return false;
     }
-    if (op == OP_PARAMETER)
-        put_replication(r, i);
-    if (!put_instruction_sharding(r, i))
+    if (op == OP_PARAMETER && !put_value(r, A_PARAMETER_REPLICATION, i))
         return false;
-    put_predecessors(r, i);
-    put_statistics(r, i);
-    if (!put_original_value(r, i))
-        return false;
-    put_text_attributes(r, i);
+    for (size_t k = 0; k < COUNT_OF(all); k++)
+        if (!put_value(r, all[k], i))
+            return false;
     return true;
 }

@@ -39,7 +39,7 @@ void proto_leave(struct reader *r, size_t node)
 
 bool proto_error(struct reader *r, const char *field, int64_t index, const char *format, ...)
 {
-    struct buf path = {0};
+    SCOPED_BUF path = {0};
     if (field)
         proto_enter(r, field, index);
     source_paths_write(&r->p->paths, r->node, &path);
@@ -48,7 +48,6 @@ bool proto_error(struct reader *r, const char *field, int64_t index, const char 
     const struct str text = arena_vprintf(&r->ds->arena, format, ap);
     va_end(ap);
     r->ds->source->path = arena_str(&r->ds->arena, buf_view(&path));
-    buf_free(&path);
     return DIAG_ERROR(r->ds, NO_SPAN, PROTO_MALFORMED, STR_ARG(text));
 }
 
@@ -118,7 +117,7 @@ static bool put_module(struct reader *r);
 /* The module of an entry is a string, whose constants are written in full. */
 static bool put_recovery_module(struct reader *r, const Xla__HloModuleProto *m)
 {
-    struct buf text = {0};
+    SCOPED_BUF text = {0};
     struct reader inner = {.p = r->p,
                            .ds = r->ds,
                            .a = r->a,
@@ -135,7 +134,6 @@ static bool put_recovery_module(struct reader *r, const Xla__HloModuleProto *m)
         text_print_quoted(r->out, buf_view(&text));
     }
     arena_free(&inner.scratch);
-    buf_free(&text);
     return ok;
 }
 

@@ -346,10 +346,8 @@ static bool skip_value(struct lexer *x)
         return ok;
     }
     if (c == '"' || c == '\'') {
-        struct buf ignored = {0};
-        const bool ok = take_string(x, &ignored);
-        buf_free(&ignored);
-        return ok;
+        SCOPED_BUF ignored = {0};
+        return take_string(x, &ignored);
     }
     accept(x, '-');
     return take_word(x).len > 0 || fail(x, from, "expected a value");

@@ -292,22 +292,16 @@ static Xla__HloModuleProto *write_module(struct writer *w, const struct module *
 
 bool proto_write(struct diags *ds, const struct module *m, const struct proto_sink *to)
 {
-    struct arena a;
-    arena_init(&a);
+    SCOPED_ARENA a = arena_make();
     struct writer w = {.a = &a, .ds = ds, .m = m};
     const Xla__HloModuleProto *p = write_module(&w, m);
-    const bool ok = !w.failed && proto_encode(ds, &p->base, to);
-    arena_free(&a);
-    return ok;
+    return !w.failed && proto_encode(ds, &p->base, to);
 }
 
 bool proto_write_literal(struct diags *ds, const struct literal *l, const struct proto_sink *to)
 {
-    struct arena a;
-    arena_init(&a);
+    SCOPED_ARENA a = arena_make();
     struct writer w = {.a = &a, .ds = ds};
     const Xla__LiteralProto *p = proto_of_literal(&w, l);
-    const bool ok = p && !w.failed && proto_encode(ds, &p->base, to);
-    arena_free(&a);
-    return ok;
+    return p && !w.failed && proto_encode(ds, &p->base, to);
 }

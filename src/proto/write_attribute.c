@@ -27,7 +27,7 @@ static void *owner_of(struct writer *w, inst_proto *out, const struct inst *i,
 /* The number of a value in the enumeration of the message. */
 static int enum_value(struct writer *w, const struct proto_field *f, int value)
 {
-    struct buf name = {0};
+    SCOPED_BUF name = {0};
     buf_puts(&name, f->prefix);
     for (const char *p = enum_word((enum attr_id)f->id, value); *p; p++)
         buf_putc(&name,
@@ -38,7 +38,6 @@ static int enum_value(struct writer *w, const struct proto_field *f, int value)
     if (!v)
         proto_write_error(w, "no value %s for attribute '%s'", name.data,
                           attr_spelling((enum attr_id)f->id));
-    buf_free(&name);
     return v ? v->value : 0;
 }
 

@@ -141,11 +141,10 @@ static int set_named(struct argument_list *g, const char *text, size_t value)
     int status = at ? set_for_participant(g, text, value, at) : HLO_OK;
     if (status != HLO_OK)
         return status;
-    char *name = heap_str((struct str){text, at ? (size_t)(at - text) : value - 1});
+    SCOPED_HEAP char *name = heap_str((struct str){text, at ? (size_t)(at - text) : value - 1});
     long param = hlo_param_find(g->s->built.module, name);
     status = param < 0 ? report_error(g->s, HLO_USAGE, "unknown parameter '%s'", name)
                        : set_from_text(g, (size_t)param, text + value);
-    heap_free(name);
     return status;
 }
 
@@ -267,10 +266,9 @@ static int read_arguments(struct argument_list *g, struct str args)
 {
     int status = HLO_OK;
     for (int form = 0; form < FORMS; form++) {
-        struct buf text = {0};
+        SCOPED_BUF text = {0};
         for (size_t at = 0; status == HLO_OK && next_argument(args, &at, &text); buf_free(&text))
             status = read_argument(g, text.data, (enum argument_form)form);
-        buf_free(&text);
     }
     return status;
 }
@@ -300,14 +298,10 @@ bool set_parameters(struct session *s, const hlo_arrays *file, const hlo_module 
 
 hlo_literal *value_read(const char *name, const char *shape, const char *text, hlo_messages *m)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     buf_printf(&b, "ENTRY value {\n  ROOT %s = %s parameter(0)\n}\n", name, shape);
     struct hlo_piece piece = {.text = b.data, .size = b.size};
-    hlo_file *f = hlo_file_of_pieces("value", &piece, 1);
-    hlo_module *module = hlo_parse(f, 0, m);
-    hlo_literal *l = module ? hlo_read_argument(module, 0, 0, text, m) : NULL;
-    hlo_module_free(module);
-    hlo_file_free(f);
-    buf_free(&b);
-    return l;
+    SCOPED_FILE *f = hlo_file_of_pieces("value", &piece, 1);
+    SCOPED_MODULE *module = hlo_parse(f, 0, m);
+    return module ? hlo_read_argument(module, 0, 0, text, m) : NULL;
 }

@@ -14,10 +14,8 @@
 
 static uint64_t mark_of_text(const hlo_listing *l, size_t i)
 {
-    hlo_text t = hlo_list_print(l, i, HLO_PRINT_FULL);
-    uint64_t mark = hash_bytes(t.data, t.size);
-    hlo_text_free(&t);
-    return mark;
+    SCOPED_TEXT t = hlo_list_print(l, i, HLO_PRINT_FULL);
+    return hash_bytes(t.data, t.size);
 }
 
 /* The mark of an instruction generated from the text of another: without its name and those of its
@@ -25,8 +23,8 @@ static uint64_t mark_of_text(const hlo_listing *l, size_t i)
 static uint64_t mark_of_made(const hlo_listing *l, size_t i)
 {
     const struct hlo_listed at = hlo_list_inst(l, i);
-    hlo_text t = hlo_list_print(l, i, HLO_PRINT_FULL);
-    struct buf op = {0};
+    SCOPED_TEXT t = hlo_list_print(l, i, HLO_PRINT_FULL);
+    SCOPED_BUF op = {0};
     buf_printf(&op, " %s(", at.op);
     const char *equal = strstr(t.data, " = "), *open = equal ? strstr(equal, op.data) : NULL;
     const size_t begin = open ? (size_t)(open - t.data) + op.size - 1 : 0;
@@ -38,8 +36,6 @@ static uint64_t mark_of_made(const hlo_listing *l, size_t i)
                    hash_bytes(t.data + end, t.size - end));
     else
         mark = hash_bytes(t.data, t.size);
-    buf_free(&op);
-    hlo_text_free(&t);
     return mark;
 }
 
@@ -400,19 +396,16 @@ void built_free(struct built *b)
 char *build_shape(const struct built *b, const struct state *s, const struct entry *next)
 {
     struct naming named;
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     name_all(&named, b, s, next);
-    hlo_module *module = read_new(b, s, &named, next, m);
-    hlo_listing *l = module ? hlo_list(module) : NULL;
+    SCOPED_MODULE *module = read_new(b, s, &named, next, m);
+    SCOPED_LISTING *l = module ? hlo_list(module) : NULL;
     char *shape = NULL;
     if (l) {
         const size_t main = hlo_list_computations(l) - 1;
         shape = heap_str(str_of(hlo_list_inst(l, hlo_list_computation(l, main).root).shape));
     }
-    hlo_listing_free(l);
-    hlo_module_free(module);
     naming_end(&named);
-    hlo_messages_free(m);
     return shape;
 }
 

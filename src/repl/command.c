@@ -30,65 +30,67 @@ struct str next_word(struct str *args)
     return word;
 }
 
-static int bad(struct session *s, const char *name);
+int command_usage(struct session *s)
+{
+    return report_error(s, HLO_USAGE, "usage: .%s %s", s->command->name, s->command->arguments);
+}
 
 /* A file name, NUL-terminated, to be freed; NULL after reporting that it is missing. */
-static char *file_word(struct session *s, struct str *args, const char *name)
+static char *file_word(struct session *s, struct str *args)
 {
     struct str word = next_word(args);
-    if (word.len == 0) {
-        bad(s, name);
-        return NULL;
-    }
-    return heap_str(word);
+    if (word.len > 0)
+        return heap_str(word);
+    command_usage(s);
+    return NULL;
 }
 
-static int set_switch(struct session *s, struct str args, const char *name, bool *out)
-{
-    struct str word = next_word(&args);
-    if (!str_is(word, "on") && !str_is(word, "off"))
-        return bad(s, name);
-    *out = str_is(word, "on");
-    return HLO_OK;
-}
-
-static int read_number(struct session *s, struct str args, const char *name, int64_t low,
-                       int64_t high, int64_t absent, int64_t *out)
+static int read_number(struct session *s, struct str args, int64_t low, int64_t high,
+                       int64_t absent, int64_t *out)
 {
     struct str word = next_word(&args);
     *out = absent;
     if (word.len == 0 && absent >= low)
         return HLO_OK;
-    return num_parse_i64(word, out) && *out >= low && *out <= high ? HLO_OK : bad(s, name);
+    return num_parse_i64(word, out) && *out >= low && *out <= high ? HLO_OK : command_usage(s);
 }
 
 /* ---- settings ---- */
 
-static int cmd_bail(struct session *s, struct str args)
+/* The position of the next argument in `a|b|c`; -1: it is none of them. */
+static int word_number(const char *words, struct str args)
 {
-    return set_switch(s, args, "bail", &s->bail);
+    const struct str word = next_word(&args);
+    for (int k = 0; *words; k++, words += *words == '|') {
+        const struct str one = {words, strcspn(words, "|")};
+        if (str_eq(word, one))
+            return k;
+        words += one.len;
+    }
+    return -1;
 }
-static int cmd_bits(struct session *s, struct str args)
+
+static int cmd_switch(struct session *s, struct str args)
 {
-    return set_switch(s, args, "bits", &s->view.bits);
-}
-static int cmd_echo(struct session *s, struct str args)
-{
-    return set_switch(s, args, "echo", &s->echo);
-}
-static int cmd_time(struct session *s, struct str args)
-{
-    return set_switch(s, args, "time", &s->time);
-}
-static int cmd_trace(struct session *s, struct str args)
-{
-    return set_switch(s, args, "trace", &s->trace);
+    static const struct {
+        const char *name;
+        size_t offset;
+    } switches[] = {{"bail", offsetof(struct session, bail)},
+                    {"bits", offsetof(struct session, view.bits)},
+                    {"echo", offsetof(struct session, echo)},
+                    {"time", offsetof(struct session, time)},
+                    {"trace", offsetof(struct session, trace)}};
+    const int off = word_number("on|off", args);
+    for (size_t k = 0; off >= 0 && k < COUNT_OF(switches); k++)
+        if (strcmp(s->command->name, switches[k].name) == 0)
+            *(bool *)((char *)s + switches[k].offset) = !off;
+    return off >= 0 ? HLO_OK : command_usage(s);
 }
 
 static int cmd_maxrows(struct session *s, struct str args)
 {
     int64_t n;
-    int status = read_number(s, args, "maxrows", 1, INT64_MAX, 0, &n);
+    int status = read_number(s, args, 1, INT64_MAX, 0, &n);
     if (status == HLO_OK)
         s->view.max = (size_t)n;
     return status;
@@ -97,7 +99,7 @@ static int cmd_maxrows(struct session *s, struct str args)
 static int cmd_precision(struct session *s, struct str args)
 {
     int64_t n;
-    int status = read_number(s, args, "precision", 0, 17, -1, &n);
+    int status = read_number(s, args, 0, 17, -1, &n);
     if (status == HLO_OK)
         s->view.precision = (int)n;
     return status;
@@ -106,7 +108,7 @@ static int cmd_precision(struct session *s, struct str args)
 static int cmd_width(struct session *s, struct str args)
 {
     int64_t n;
-    int status = read_number(s, args, "width", 20, 10000, 0, &n);
+    int status = read_number(s, args, 20, 10000, 0, &n);
     if (status == HLO_OK)
         s->view.width = (size_t)n;
     return status;
@@ -114,39 +116,30 @@ static int cmd_width(struct session *s, struct str args)
 
 static int cmd_mode(struct session *s, struct str args)
 {
-    static const char *const modes[] = {"hlo", "table", "json", "npy", "summary"};
-    struct str word = next_word(&args);
-    for (size_t i = 0; i < COUNT_OF(modes); i++)
-        if (str_is(word, modes[i])) {
-            s->mode = (enum show_mode)i;
-            return HLO_OK;
-        }
-    return bad(s, "mode");
+    const int mode = word_number(s->command->words, args); /* in the order of enum show_mode */
+    if (mode >= 0)
+        s->mode = (enum show_mode)mode;
+    return mode >= 0 ? HLO_OK : command_usage(s);
 }
 
 static int cmd_prompt(struct session *s, struct str args)
 {
-    char *text = heap_str(next_word(&args));
+    SCOPED_HEAP char *text = heap_str(next_word(&args));
     repl_set(&s->prompt, text);
-    heap_free(text);
     return HLO_OK;
 }
 
 static int cmd_output(struct session *s, struct str args)
 {
     struct str word = next_word(&args);
-    char *path = word.len ? heap_str(word) : NULL;
-    int status = output_to(s, path, false);
-    heap_free(path);
-    return status;
+    SCOPED_HEAP char *path = word.len ? heap_str(word) : NULL;
+    return output_to(s, path, false);
 }
 
 static int cmd_once(struct session *s, struct str args)
 {
-    char *path = file_word(s, &args, "once");
-    int status = path ? output_to(s, path, true) : HLO_USAGE;
-    heap_free(path);
-    return status;
+    SCOPED_HEAP char *path = file_word(s, &args);
+    return path ? output_to(s, path, true) : HLO_USAGE;
 }
 
 /* ---- the session ---- */
@@ -158,36 +151,31 @@ static int in_a_run(struct session *s)
 
 static int cmd_load(struct session *s, struct str args)
 {
-    char *path = file_word(s, &args, "load");
+    SCOPED_HEAP char *path = file_word(s, &args);
     struct str word = next_word(&args);
     int64_t part = 0;
     int status = path ? HLO_OK : HLO_USAGE;
     if (status == HLO_OK && str_is(word, "module"))
-        status = read_number(s, args, "load", 1, INT32_MAX, 0, &part);
+        status = read_number(s, args, 1, INT32_MAX, 0, &part);
     else if (status == HLO_OK && word.len)
-        status = bad(s, "load");
+        status = command_usage(s);
     if (status == HLO_OK && s->running)
         status = in_a_run(s);
     if (status == HLO_OK)
         status = load_file(s, path, (size_t)part);
-    heap_free(path);
     return status;
 }
 
 static int cmd_save(struct session *s, struct str args)
 {
-    char *path = file_word(s, &args, "save");
-    int status = path ? save_file(s, path) : HLO_USAGE;
-    heap_free(path);
-    return status;
+    SCOPED_HEAP char *path = file_word(s, &args);
+    return path ? save_file(s, path) : HLO_USAGE;
 }
 
 static int cmd_source(struct session *s, struct str args)
 {
-    char *path = file_word(s, &args, "source");
-    int status = path ? source_file(s, path, true) : HLO_USAGE;
-    heap_free(path);
-    return status;
+    SCOPED_HEAP char *path = file_word(s, &args);
+    return path ? source_file(s, path, true) : HLO_USAGE;
 }
 
 static int cmd_reset(struct session *s, struct str args)
@@ -201,15 +189,10 @@ static int cmd_reset(struct session *s, struct str args)
 static int cmd_undo(struct session *s, struct str args)
 {
     int64_t n;
-    int status = read_number(s, args, "undo", 1, INT32_MAX, 1, &n);
+    int status = read_number(s, args, 1, INT32_MAX, 1, &n);
+    if (strcmp(s->command->name, "redo") == 0)
+        n = -n;
     return status == HLO_OK ? session_undo(s, (long)n) : status;
-}
-
-static int cmd_redo(struct session *s, struct str args)
-{
-    int64_t n;
-    int status = read_number(s, args, "redo", 1, INT32_MAX, 1, &n);
-    return status == HLO_OK ? session_undo(s, -(long)n) : status;
 }
 
 static int cmd_quit(struct session *s, struct str args)
@@ -222,10 +205,9 @@ static int cmd_shell(struct session *s, struct str args)
 {
     if (s->o->confined)
         return report_error(s, HLO_USAGE, "running other programs is disabled in this session");
-    char *command = heap_str(args);
+    SCOPED_HEAP char *command = heap_str(args);
     report_flush(s);
     int got = system(command);
-    heap_free(command);
     if (got == -1 || !WIFEXITED(got) || WEXITSTATUS(got) != 0)
         return report_error(s, HLO_FAILED, "shell exited with status %d",
                             got == -1 || !WIFEXITED(got) ? got : WEXITSTATUS(got));
@@ -275,7 +257,7 @@ static int cmd_print(struct session *s, struct str args)
     do {
         struct reading r = syntax_read(next_word(&args));
         if (r.kind != READ_NAME)
-            return bad(s, "print");
+            return command_usage(s);
         const struct str name = session_alias(s, r.name);
         struct shared_value *h = value_named(s, name, &status);
         if (h)
@@ -291,7 +273,7 @@ static int cmd_plot(struct session *s, struct str args)
     struct reading r = syntax_read(next_word(&args));
     enum hlo_plot kind = HLO_PLOT_AUTO;
     char *png = NULL;
-    int status = r.kind == READ_NAME ? HLO_OK : bad(s, "plot");
+    int status = r.kind == READ_NAME ? HLO_OK : command_usage(s);
     while (status == HLO_OK && str_trim(args).len) {
         struct str word = next_word(&args);
         size_t k = 0;
@@ -302,7 +284,7 @@ static int cmd_plot(struct session *s, struct str args)
         else if (str_is(word, "--png") && str_trim(args).len && !png)
             png = heap_str(next_word(&args));
         else
-            status = bad(s, "plot");
+            status = command_usage(s);
     }
     if (status == HLO_OK && png && !may_write(s, png))
         status = HLO_USAGE;
@@ -318,7 +300,7 @@ static int cmd_plot(struct session *s, struct str args)
 static void forget_from(struct session *s, size_t inst)
 {
     struct built *b = &s->built;
-    bool *stale = heap_zalloc(b->count, sizeof *stale);
+    SCOPED_HEAP bool *stale = heap_zalloc(b->count, sizeof *stale);
     for (size_t i = inst - b->first; i < b->count; i++) {
         struct hlo_listed at = built_at(b, b->first + i);
         stale[i] = b->first + i == inst;
@@ -327,7 +309,6 @@ static void forget_from(struct session *s, size_t inst)
         if (stale[i])
             cache_drop(&s->kept, b->marks[i]);
     }
-    heap_free(stale);
 }
 
 static int cmd_rerun(struct session *s, struct str args)
@@ -338,7 +319,7 @@ static int cmd_rerun(struct session *s, struct str args)
     if (word.len == 0)
         return show_result(s, true);
     if (name.len == 0)
-        return bad(s, "rerun");
+        return command_usage(s);
     long n = session_find(s, name);
     if (n < 0)
         return report_unknown(s, name);
@@ -352,7 +333,7 @@ static int cmd_why(struct session *s, struct str args)
     int64_t levels;
     if (what.len == 0)
         what = debug_stopped_after(s);
-    int status = what.len ? read_number(s, args, "why", 1, 1000, 1, &levels) : bad(s, "why");
+    int status = what.len ? read_number(s, args, 1, 1000, 1, &levels) : command_usage(s);
     return status == HLO_OK ? why_print(s, what, levels) : status;
 }
 
@@ -361,25 +342,17 @@ static int cmd_why(struct session *s, struct str args)
 static int cmd_break(struct session *s, struct str args)
 {
     struct str word = next_word(&args);
-    return word.len
-               ? debug_add(s, word.ptr[0] == '%' ? (struct str){word.ptr + 1, word.len - 1} : word,
-                           false)
-               : debug_list(s);
-}
-
-static int cmd_watch(struct session *s, struct str args)
-{
-    struct str word = next_word(&args);
-    return word.len
-               ? debug_add(s, word.ptr[0] == '%' ? (struct str){word.ptr + 1, word.len - 1} : word,
-                           true)
-               : debug_list(s);
+    if (word.len == 0)
+        return debug_list(s);
+    if (*word.ptr == '%')
+        word = (struct str){word.ptr + 1, word.len - 1};
+    return debug_add(s, word, strcmp(s->command->name, "watch") == 0);
 }
 
 static int cmd_delete(struct session *s, struct str args)
 {
     int64_t n;
-    int status = read_number(s, args, "delete", 0, INT32_MAX, 0, &n);
+    int status = read_number(s, args, 0, INT32_MAX, 0, &n);
     return status == HLO_OK ? debug_delete(s, n) : status;
 }
 
@@ -405,7 +378,7 @@ static int cmd_where(struct session *s, struct str args)
 
 static int cmd_step(struct session *s, struct str args)
 {
-    int status = read_number(s, args, "step", 1, INT64_MAX, 1, &s->debugger.times);
+    int status = read_number(s, args, 1, INT64_MAX, 1, &s->debugger.times);
     if (status != HLO_OK)
         return status;
     s->debugger.stepping = STEP;
@@ -469,21 +442,12 @@ static const struct command *find(struct str word, size_t *alike)
     return *alike == 1 ? found : NULL;
 }
 
-static int bad(struct session *s, const char *name)
-{
-    size_t alike;
-    const struct command *c = find(str_of(name), &alike);
-    return report_error(s, HLO_USAGE, "usage: .%s %s", c->name, c->arguments);
-}
-
-int command_usage(struct session *s, const char *name) { return bad(s, name); }
-
 enum { HELP_INDENT = 32 };
 
 static void put_help(struct session *s, const struct command *c)
 {
     char left[64];
-    struct buf help = {0};
+    SCOPED_BUF help = {0};
     snprintf(left, sizeof left, ".%s %s", c->name, c->arguments);
     fprintf(s->out, strlen(left) > 28 ? "  %s\n%32s" : "  %-29s %.0s", left, "");
     buf_puts(&help, c->help);
@@ -491,7 +455,6 @@ static void put_help(struct session *s, const struct command *c)
         buf_printf(&help, " (.%.*s)", (int)strcspn(c->letters, "|"), c->letters);
     buf_putc(&help, '\n');
     put_wrapped(s, HELP_INDENT, HELP_INDENT, help.data);
-    buf_free(&help);
 }
 
 /* Prints the entries of an example, one per line. */
@@ -530,7 +493,7 @@ static int cmd_help(struct session *s, struct str args)
     struct str given = next_word(&args);
     if (expression_op(given))
         return cmd_doc(s, given);
-    char *word = heap_str(
+    SCOPED_HEAP char *word = heap_str(
         given.len && given.ptr[0] == '.' ? (struct str){given.ptr + 1, given.len - 1} : given);
     size_t shown = 0, alike;
     const struct command *only = *word ? find(str_of(word), &alike) : NULL;
@@ -543,10 +506,8 @@ static int cmd_help(struct session *s, struct str args)
                 put_example(s, only->example);
             shown++;
         }
-    int status =
-        shown ? HLO_OK : report_error(s, HLO_USAGE, "no command or operation matches '%s'", word);
-    heap_free(word);
-    return status;
+    return shown ? HLO_OK
+                 : report_error(s, HLO_USAGE, "no command or operation matches '%s'", word);
 }
 
 static const char *nearest_command(struct str word)
@@ -559,7 +520,7 @@ static const char *nearest_command(struct str word)
 
 static int unknown(struct session *s, struct str word, size_t alike)
 {
-    struct buf names = {0};
+    SCOPED_BUF names = {0};
     if (alike == 0 && *nearest_command(word))
         return report_error(s, HLO_USAGE, "unknown command '." STR_FMT "'; did you mean '.%s'?",
                             STR_ARG(word), nearest_command(word));
@@ -569,10 +530,8 @@ static int unknown(struct session *s, struct str word, size_t alike)
     for (size_t i = 0; i < COUNT_OF(commands); i++)
         if (str_starts(str_of(commands[i].name), word))
             buf_printf(&names, names.size ? ", .%s" : ".%s", commands[i].name);
-    int status = report_error(s, HLO_USAGE, "ambiguous command '." STR_FMT "': %s", STR_ARG(word),
-                              names.data);
-    buf_free(&names);
-    return status;
+    return report_error(s, HLO_USAGE, "ambiguous command '." STR_FMT "': %s", STR_ARG(word),
+                        names.data);
 }
 
 /* Commands that only show what there is, which may be long. */
@@ -587,6 +546,15 @@ static bool is_paged(const struct command *c)
     return found;
 }
 
+static int call_command(struct session *s, const struct command *c, struct str args)
+{
+    const struct command *outer = s->command;
+    s->command = c;
+    const int status = c->function(s, args);
+    s->command = outer;
+    return status;
+}
+
 static int do_command(struct session *s, const struct command *c, struct str args)
 {
     char *text = NULL;
@@ -596,10 +564,10 @@ static int do_command(struct session *s, const struct command *c, struct str arg
         is_paged(c))
         memory = open_memstream(&text, &size);
     if (!memory)
-        return c->function(s, args);
+        return call_command(s, c, args);
     s->paged = true;
     s->out = memory;
-    const int status = c->function(s, args);
+    const int status = call_command(s, c, args);
     s->out = stdout;
     s->paged = false;
     fclose(memory);

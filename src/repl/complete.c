@@ -98,11 +98,10 @@ static void add_attributes(struct completions *out, size_t op, struct str given)
 {
     struct hlo_op_attribute a;
     for (size_t i = 0; hlo_op_attribute(op, i, &a); i++) {
-        struct buf note = {0};
+        SCOPED_BUF note = {0};
         buf_printf(&note, "%s%s: %s", a.required ? "required, " : "", a.kind, a.help);
         if (!complete_has_attribute(given, a.name))
             completions_add(out, str_of(a.name), buf_view(&note), "=");
-        buf_free(&note);
     }
 }
 

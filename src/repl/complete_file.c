@@ -20,11 +20,9 @@ static void put_directory(struct buf *out, struct str directory)
 
 static bool is_directory(struct str directory, const char *name)
 {
-    struct buf path = {0};
+    SCOPED_BUF path = {0};
     buf_printf(&path, STR_FMT "/%s", STR_ARG(directory), name);
-    const bool is = file_is_directory(path.data);
-    buf_free(&path);
-    return is;
+    return file_is_directory(path.data);
 }
 
 static void add_files(struct completions *out)
@@ -34,11 +32,10 @@ static void add_files(struct completions *out)
         slash--;
     struct str directory = {out->word.ptr, slash},
                stem = {out->word.ptr + slash, out->word.len - slash};
-    struct buf path = {0};
-    struct arena a;
+    SCOPED_BUF path = {0};
+    SCOPED_ARENA a = arena_make();
     const char **names;
     size_t count;
-    arena_init(&a);
     put_directory(&path, directory);
     directory_names(&a, path.data, &names, &count);
     for (size_t k = 0; k < count; k++) {
@@ -47,13 +44,10 @@ static void add_files(struct completions *out)
         if (hidden || !str_starts(name, stem))
             continue;
         bool inner = is_directory(buf_view(&path), names[k]);
-        struct buf text = {0};
+        SCOPED_BUF text = {0};
         buf_printf(&text, STR_FMT "%s%s", STR_ARG(directory), names[k], inner ? "/" : "");
         completions_add(out, buf_view(&text), STR(""), inner ? "" : " ");
-        buf_free(&text);
     }
-    arena_free(&a);
-    buf_free(&path);
 }
 
 void complete_file(struct completions *out, struct str before)

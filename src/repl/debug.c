@@ -87,10 +87,8 @@ static long find_inst(const struct running *r, struct str name)
     for (size_t i = c.first; i < c.first + c.count; i++)
         if (str_is(name, hlo_list_inst(r->listing, i).name))
             return (long)i;
-    char *z = heap_str(name);
-    long n = hlo_list_find(r->listing, z);
-    heap_free(z);
-    return n;
+    SCOPED_HEAP char *z = heap_str(name);
+    return hlo_list_find(r->listing, z);
 }
 
 /* The value of an instruction of the entry computation that was known before this run. */
@@ -148,9 +146,8 @@ int debug_set(struct session *s, struct str name, const char *value)
     if (!str_is(name, at.name))
         return report_error(s, HLO_USAGE, "only '%s' can be set where the run is stopped", at.name);
     hlo_messages *m = hlo_messages_new();
-    hlo_literal *l = value_read(at.name, at.shape, value, m);
+    SCOPED_LITERAL *l = value_read(at.name, at.shape, value, m);
     bool ok = l && hlo_event_set(r->at, l, m);
-    hlo_literal_free(l);
     report_messages(s, m);
     return ok ? HLO_OK : HLO_USAGE;
 }
@@ -161,10 +158,9 @@ int debug_where(struct session *s)
 {
     const struct running *r = s->running;
     struct hlo_listed at = hlo_list_inst(r->listing, r->at->inst);
-    hlo_text line = hlo_list_print(r->listing, r->at->inst, HLO_PRINT_SHORT);
+    SCOPED_TEXT line = hlo_list_print(r->listing, r->at->inst, HLO_PRINT_SHORT);
     fprintf(s->out, "%s %s", r->done ? "after " : "before", line.data);
     fprintf(s->out, *at.where ? "  # %s\n" : "%s\n", at.where);
-    hlo_text_free(&line);
     for (size_t i = r->at->depth; i-- > 0;) {
         const struct hlo_within *w = &r->at->within[i];
         struct hlo_listed outer = hlo_list_inst(r->listing, w->inst);
@@ -271,10 +267,9 @@ static const struct breakpoint *watch_of(const struct running *r, const struct h
 static void put_trace(struct running *r, const struct hlo_event *at)
 {
     const hlo_literal *l = hlo_event_value(at);
-    hlo_text line = l ? hlo_literal_summary(l) : (hlo_text){0};
+    SCOPED_TEXT line = l ? hlo_literal_summary(l) : (hlo_text){0};
     fprintf(r->s->out, "%*s%s: %s\n", (int)(2 * at->depth), "",
             hlo_list_inst(r->listing, at->inst).name, line.data ? line.data : "");
-    hlo_text_free(&line);
 }
 
 static bool after(void *context, const struct hlo_event *at)

@@ -10,20 +10,19 @@ enum { INDENT = 6 };
 
 static void put_attribute(struct session *s, size_t op, size_t i, const struct hlo_op_attribute *a)
 {
-    struct buf line = {0};
+    SCOPED_BUF line = {0};
     const char *word;
     buf_printf(&line, "  %s=%s  %s%s", a->name, a->kind, a->help, a->required ? " (required)" : "");
     for (size_t k = 0; (word = hlo_op_attribute_word(op, i, k)); k++)
         buf_printf(&line, "%s%s", k ? ", " : " One of: ", word);
     buf_putc(&line, '\n');
     put_wrapped(s, 0, INDENT, line.data);
-    buf_free(&line);
 }
 
 /* Prints Markdown with paragraphs refilled; list items and table rows stay on their own lines. */
 static void put_markdown(struct session *s, const char *text)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     for (const char *p = text; *p; p++) {
         const bool kept = *p != '\n' || !p[1] || strchr("\n|-", p[1]) || p[1] == ' ' ||
                           b.data[b.size - 1] == '\n';
@@ -31,7 +30,6 @@ static void put_markdown(struct session *s, const char *text)
     }
     buf_putc(&b, '\0');
     put_wrapped(s, 0, 0, b.data);
-    buf_free(&b);
 }
 
 static void put_example(struct session *s, size_t op)
@@ -68,7 +66,7 @@ int cmd_doc(struct session *s, struct str args)
     struct str word = next_word(&args);
     const size_t op = expression_op_number(word);
     if (word.len == 0)
-        return command_usage(s, "doc");
+        return command_usage(s);
     if (op < hlo_op_count()) {
         put_op(s, op);
         return HLO_OK;

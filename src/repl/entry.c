@@ -38,20 +38,15 @@ static struct text_part left_part(const struct typing *t)
 /* NAME = (f32[] 1, s32[] 2): shapes are interleaved with values, so both are rewritten. */
 static struct entry *tuple_entry(const struct typing *t)
 {
-    hlo_literal *l = hlo_literal_parse(t->right.ptr, t->right.len, t->m);
+    SCOPED_LITERAL *l = hlo_literal_parse(t->right.ptr, t->right.len, t->m);
     if (!l)
         return NULL;
-    hlo_text shape = hlo_literal_shape(l), values = hlo_literal_print(l, false);
-    struct buf b = {0};
+    SCOPED_TEXT shape = hlo_literal_shape(l), values = hlo_literal_print(l, false);
+    SCOPED_BUF b = {0};
     buf_printf(&b, STR_FMT " = %s constant(", STR_ARG(t->name), shape.data);
     buf_bytes(&b, values.data, values.size);
     buf_putc(&b, ')');
-    struct entry *e = entry_new(t->name, NULL, STR(""), b.data, "");
-    buf_free(&b);
-    hlo_text_free(&shape);
-    hlo_text_free(&values);
-    hlo_literal_free(l);
-    return e;
+    return entry_new(t->name, NULL, STR(""), b.data, "");
 }
 
 /* NAME = f32[2] {1, 2} */
@@ -82,11 +77,10 @@ static struct entry *file_entry(struct typing *t)
     hlo_arrays_free(file);
     if (!l)
         return NULL;
-    hlo_text shape = hlo_literal_shape(l);
+    SCOPED_TEXT shape = hlo_literal_shape(l);
     const char *text = arena_printf(t->a, STR_FMT " = %s parameter(%zu)", STR_ARG(t->name),
                                     shape.data, t->s->built.parameters)
                            .ptr;
-    hlo_text_free(&shape);
     t->value = shared_value_new(l);
     return entry_new(t->name, NULL, STR(""), text, "");
 }
@@ -124,11 +118,10 @@ static bool put_entry(struct typing *t, struct entry *e, bool root)
     }
     bool ok = session_take(s, next, t->m);
     if (!ok && moved) {
-        hlo_messages *again = hlo_messages_new();
+        SCOPED_MESSAGES *again = hlo_messages_new();
         state_move(moved, (size_t)at, moved->insts.count - 1);
         ok = session_take(s, moved, again);
         moved = NULL;
-        hlo_messages_free(again);
     }
     state_free(moved);
     return ok;
@@ -213,7 +206,7 @@ static void typing_end(struct typing *t, struct entry *e)
 static void show_with_generated(struct session *s, const hlo_listing *l, size_t number)
 {
     const struct built *b = &s->built;
-    bool *shown = heap_zalloc(b->count, sizeof *shown);
+    SCOPED_HEAP bool *shown = heap_zalloc(b->count, sizeof *shown);
     shown[number - b->first] = true;
     for (size_t i = number - b->first + 1; i-- > 0;) {
         const struct hlo_listed at = hlo_list_inst(l, b->first + i);
@@ -223,11 +216,9 @@ static void show_with_generated(struct session *s, const hlo_listing *l, size_t 
     for (size_t i = 0; b->first + i <= number; i++) {
         if (!shown[i])
             continue;
-        hlo_text line = hlo_list_print(l, b->first + i, HLO_PRINT_SHORT);
+        SCOPED_TEXT line = hlo_list_print(l, b->first + i, HLO_PRINT_SHORT);
         fprintf(s->out, "  %s\n", line.data + (strncmp(line.data, "ROOT ", 5) == 0 ? 5 : 0));
-        hlo_text_free(&line);
     }
-    heap_free(shown);
 }
 
 /* Shows the HLO of the instructions that an expression became, the last of which has a name. */
@@ -344,11 +335,9 @@ static int do_other(struct session *s, const struct reading *r)
     const char *bare = bare_command(r->text), *command = command_meant(r->text);
     const size_t word = r->text.ptr[0] == '?' ? 1 : syntax_first_word(r->text).len;
     if (bare) {
-        struct buf b = {0};
+        SCOPED_BUF b = {0};
         buf_printf(&b, "%s " STR_FMT, bare, (int)(r->text.len - word), r->text.ptr + word);
-        const int status = command_do(s, buf_view(&b));
-        buf_free(&b);
-        return status;
+        return command_do(s, buf_view(&b));
     }
     if (r->kind == READ_NAME)
         return do_name(s, r);

@@ -84,13 +84,12 @@ static void translate_literal(struct translation *t, struct node *n, struct str 
     if (n->shape.len) {
         parts_add_typed(t, &n->call, n->shape);
     } else {
-        struct buf sizes = {0};
+        SCOPED_BUF sizes = {0};
         put_sizes(&sizes, n->word);
         type = type.len ? type : expression_default_type(n);
         n->inferred =
             arena_printf(t->arena, STR_FMT "[%s]", STR_ARG(type), sizes.size ? sizes.data : "").ptr;
         parts_add_made(t, &n->call, n->inferred);
-        buf_free(&sizes);
     }
     parts_add_made(t, &n->call, " constant(");
     parts_add(t, &n->call, n->word.ptr[0] == '[' ? with_braces(t, n->word) : n->word, n->word);
@@ -180,7 +179,7 @@ static struct str scalar_computation(struct translation *t, struct str word,
 {
     const struct str name =
         arena_printf(t->arena, STR_FMT "_" STR_FMT, STR_ARG(word), STR_ARG(type));
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     if (state_find_computation(t->next, name) >= 0)
         return name;
     buf_printf(&b, STR_FMT " {\n", STR_ARG(name));
@@ -192,7 +191,6 @@ static struct str scalar_computation(struct translation *t, struct str word,
     buf_puts(&b, ")\n}");
     const struct text_part all = {buf_view(&b), word}; /* messages refer to the operation */
     state_put_computation(t->next, entry_of_parts(name, t->from, &all, 1));
-    buf_free(&b);
     return name;
 }
 
@@ -338,7 +336,7 @@ static bool translate_element(struct translation *t, struct node *n, struct str 
 static bool translate_slice(struct translation *t, struct node *n, struct str indices)
 {
     const struct array_shape s = expression_read_shape(str_of(expression_shape(t, n->operands[0])));
-    struct buf ranges = {0}, sizes = {0};
+    SCOPED_BUF ranges = {0}, sizes = {0};
     bool single = false, ok = true;
     if (s.dtype.len == 0)
         return reject(t, n->text, "not an array");
@@ -372,8 +370,6 @@ static bool translate_slice(struct translation *t, struct node *n, struct str in
         parts_add(t, &n->call, whole, n->text);
         parts_add_made(t, &n->call, ")");
     }
-    buf_free(&ranges);
-    buf_free(&sizes);
     return ok;
 }
 

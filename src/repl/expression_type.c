@@ -56,9 +56,8 @@ const char *expression_infer(struct translation *t, const struct node *n)
 {
     struct str name;
     struct entry *e = expression_make_entry(t, n, &name);
-    char *shape = build_shape(&t->s->built, t->next, e);
+    SCOPED_HEAP char *shape = build_shape(&t->s->built, t->next, e);
     const char *kept = shape ? arena_str(t->arena, str_of(shape)).ptr : "";
-    heap_free(shape);
     entry_unref(e);
     return kept;
 }

@@ -67,7 +67,7 @@ static void put_escaped(struct buf *out, struct str entry)
 
 static void read_line_of_file(struct history *h, struct str line)
 {
-    struct buf entry = {0};
+    SCOPED_BUF entry = {0};
     for (size_t i = 0; i < line.len; i++) {
         char c = line.ptr[i];
         if (c == '\\' && i + 1 < line.len)
@@ -76,7 +76,6 @@ static void read_line_of_file(struct history *h, struct str line)
     }
     if (worth_keeping(buf_view(&entry)))
         remember(h, buf_view(&entry));
-    buf_free(&entry);
 }
 
 /* Returns the number of lines. */
@@ -145,12 +144,11 @@ static bool is_regular(int fd)
  * wait for its lock. */
 static void shorten(const struct history *h, int fd)
 {
-    struct buf text = {0};
+    SCOPED_BUF text = {0};
     for (size_t i = 0; i < h->count; i++)
         put_escaped(&text, buf_view(&h->entries[i]));
     if (ftruncate(fd, 0) == 0)
         write_all(fd, buf_view(&text));
-    buf_free(&text);
 }
 
 static void load(struct history *h)
@@ -181,13 +179,12 @@ static bool append(const struct history *h, struct str entry)
     int fd = open_locked(h->path);
     if (fd < 0)
         return false;
-    struct buf line = {0};
+    SCOPED_BUF line = {0};
     if (!ends_a_line(fd))
         buf_putc(&line, '\n');
     put_escaped(&line, entry);
     bool ok = write_all(fd, buf_view(&line));
     int error = errno;
-    buf_free(&line);
     close(fd);
     errno = error;
     return ok;

@@ -64,14 +64,13 @@ static unsigned char set_entry(struct line_editor *e, struct str text, size_t cu
 /* Inserts text at the cursor of the entry. */
 static unsigned char insert(struct line_editor *e, struct str text)
 {
-    struct buf all = {0};
+    SCOPED_BUF all = {0};
     line_take(e);
     struct str before = {buf_view(e->entry).ptr, e->cursor};
     buf_str(&all, before);
     buf_str(&all, text);
     buf_bytes(&all, before.ptr + before.len, e->entry->size - before.len);
     unsigned char result = set_entry(e, buf_view(&all), e->cursor + text.len);
-    buf_free(&all);
     return result;
 }
 
@@ -126,9 +125,8 @@ static unsigned char key_resume(EditLine *el, wint_t key)
 {
     struct line_editor *e = editor_of(el);
     size_t cursor = e->cursor;
-    char *text = heap_str((struct str){e->entry->data + e->from, e->to - e->from});
+    SCOPED_HEAP char *text = heap_str((struct str){e->entry->data + e->from, e->to - e->from});
     EDIT(insertstr)(el, text);
-    heap_free(text);
     return move_to(e, cursor);
 }
 
@@ -255,12 +253,11 @@ static unsigned char key_complete(EditLine *el, wint_t key)
         e->list_all = e->tabs > 2;
         return e->tabs > 1 ? leave(e, LEAVE_LIST) : CC_ERROR;
     }
-    struct buf more = {0};
+    SCOPED_BUF more = {0};
     buf_bytes(&more, common.ptr + c->word.len, common.len - c->word.len);
     if (c->count == 1)
         buf_str(&more, c->items[0].tail);
     unsigned char result = more.size > 0 ? insert(e, buf_view(&more)) : CC_ERROR;
-    buf_free(&more);
     return result;
 }
 
@@ -271,7 +268,7 @@ static unsigned char key_paste(EditLine *el, wint_t key)
 {
     static const char end[] = "\033[201~";
     struct line_editor *e = editor_of(el);
-    struct buf raw = {0}, text = {0};
+    SCOPED_BUF raw = {0}, text = {0};
     char c;
     while (!str_ends(buf_view(&raw), str_of(end)) && term_read(e, &c) == INPUT_BYTE)
         buf_putc(&raw, c);
@@ -290,8 +287,6 @@ static unsigned char key_paste(EditLine *el, wint_t key)
     if (is_vi(el) && e->leave == LEAVE_NOT)
         EDIT(push)
     (el, "a"); /* the escape of the mark has ended vi's insert mode, in which a new buffer starts */
-    buf_free(&raw);
-    buf_free(&text);
     return result;
 }
 

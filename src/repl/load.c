@@ -54,12 +54,12 @@ static size_t *starts_of(const hlo_listing *l, struct str text, uint32_t first_l
 static bool cut_insts(struct state *state, struct source_text *from, struct str body,
                       const hlo_listing *l)
 {
-    struct arena a;
+    SCOPED_ARENA a = arena_make();
     struct map names;
     size_t count, begin = (size_t)(body.ptr - from->text), end = begin + body.len;
-    size_t *starts = starts_of(l, (struct str){from->text, from->size}, from->first_line, &count);
+    SCOPED_HEAP size_t *starts =
+        starts_of(l, (struct str){from->text, from->size}, from->first_line, &count);
     bool ok = true;
-    arena_init(&a);
     map_init(&names, &a);
     for (size_t i = 0; i < count && ok; i++) {
         size_t stop = i + 1 < count ? starts[i + 1] : end;
@@ -71,8 +71,6 @@ static bool cut_insts(struct state *state, struct source_text *from, struct str 
         if (ok)
             state_add(state, entry_new(r.name, from, r.text, "", ""), r.root);
     }
-    arena_free(&a);
-    heap_free(starts);
     return ok;
 }
 
@@ -85,10 +83,9 @@ static bool is_main(const struct syntax_module *m, const struct syntax_computati
 /* NULL if the text cannot be split. */
 static struct state *cut_module(struct source_text *from, const hlo_listing *l)
 {
-    struct arena a;
+    SCOPED_ARENA a = arena_make();
     struct syntax_module m;
     struct state *state = state_new();
-    arena_init(&a);
     bool ok = syntax_module(&a, (struct str){from->text, from->size}, &m);
     if (ok && str_is(syntax_first_word(m.header), "HloModule")) {
         size_t skip = syntax_skip(m.header, 0);
@@ -109,7 +106,6 @@ static struct state *cut_module(struct source_text *from, const hlo_listing *l)
         ok = !found && cut_insts(state, from, c->body, l);
         found = true;
     }
-    arena_free(&a);
     if (ok && found)
         return state;
     state_free(state);
@@ -122,12 +118,11 @@ static struct state *cut_module(struct source_text *from, const hlo_listing *l)
 static bool take_cut(struct session *s, const char *name, struct str text, uint32_t line,
                      const hlo_module *module, hlo_messages *m)
 {
-    hlo_listing *l = hlo_list(module);
+    SCOPED_LISTING *l = hlo_list(module);
     struct source_text *from = source_text_new(name, text, line);
     struct state *state = cut_module(from, l);
     bool ok = state && session_take(s, state, m);
     source_text_unref(from);
-    hlo_listing_free(l);
     return ok;
 }
 
@@ -135,14 +130,10 @@ static bool take_cut(struct session *s, const char *name, struct str text, uint3
 static bool take_printed(struct session *s, const char *name, const hlo_module *module,
                          hlo_messages *m)
 {
-    hlo_text text = hlo_print(module, HLO_PRINT_EXACT);
-    hlo_file *f = hlo_file_of_text(name, text.data, text.size, false);
-    hlo_module *again = hlo_parse(f, 0, m);
-    bool ok = again && take_cut(s, name, (struct str){text.data, text.size}, 1, again, m);
-    hlo_module_free(again);
-    hlo_file_free(f);
-    hlo_text_free(&text);
-    return ok;
+    SCOPED_TEXT text = hlo_print(module, HLO_PRINT_EXACT);
+    SCOPED_FILE *f = hlo_file_of_text(name, text.data, text.size, false);
+    SCOPED_MODULE *again = hlo_parse(f, 0, m);
+    return again && take_cut(s, name, (struct str){text.data, text.size}, 1, again, m);
 }
 
 /* Sets the arguments of --inputs, or those stored with the loaded module. */
@@ -164,10 +155,8 @@ static bool take_text(struct session *s, const hlo_file *f, size_t part, const c
     size_t size;
     uint32_t line;
     const char *text = hlo_file_text(f, part, &size, &line);
-    hlo_messages *ignored = hlo_messages_new();
-    const bool ok = take_cut(s, name, (struct str){text, size}, line, module, ignored);
-    hlo_messages_free(ignored);
-    return ok;
+    SCOPED_MESSAGES *ignored = hlo_messages_new();
+    return take_cut(s, name, (struct str){text, size}, line, module, ignored);
 }
 
 static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
@@ -184,7 +173,7 @@ static void note_loaded(struct session *s, const hlo_module *module)
 static int load_part(struct session *s, const hlo_file *f, size_t part, const char *name)
 {
     hlo_messages *m = hlo_messages_new();
-    hlo_module *module = hlo_parse(f, part, m);
+    SCOPED_MODULE *module = hlo_parse(f, part, m);
     bool ok = module && hlo_verify(module, m);
     if (ok) {
         ok = (!hlo_file_is_proto(f) && take_text(s, f, part, name, module)) ||
@@ -194,17 +183,14 @@ static int load_part(struct session *s, const hlo_file *f, size_t part, const ch
     if (ok)
         note_loaded(s, module);
     report_messages(s, m);
-    hlo_module_free(module);
     return ok ? HLO_OK : HLO_REJECTED;
 }
 
 int load_text(struct session *s, const char *name, struct str text, uint32_t line)
 {
     struct hlo_piece piece = {text.ptr, text.len, name, text.ptr, text.len, line};
-    hlo_file *f = hlo_file_of_pieces(name, &piece, 1);
-    int status = load_part(s, f, 0, name);
-    hlo_file_free(f);
-    return status;
+    SCOPED_FILE *f = hlo_file_of_pieces(name, &piece, 1);
+    return load_part(s, f, 0, name);
 }
 
 static int load_onnx(struct session *s, const char *path)
@@ -212,16 +198,14 @@ static int load_onnx(struct session *s, const char *path)
     hlo_messages *m = hlo_messages_new();
     hlo_onnx *model = NULL;
     int status = (int)hlo_onnx_open(path, &model, m);
-    hlo_module *module = model ? hlo_onnx_import(model, NULL, 0, m) : NULL;
+    SCOPED_MODULE *module = model ? hlo_onnx_import(model, NULL, 0, m) : NULL;
     if (model && !module)
         status = HLO_REJECTED;
     report_messages(s, m);
     if (module) {
-        hlo_text text = hlo_print(module, HLO_PRINT_EXACT);
+        SCOPED_TEXT text = hlo_print(module, HLO_PRINT_EXACT);
         status = load_text(s, path, (struct str){text.data, text.size}, 1);
-        hlo_text_free(&text);
     }
-    hlo_module_free(module);
     hlo_onnx_free(model);
     return status;
 }
@@ -229,7 +213,7 @@ static int load_onnx(struct session *s, const char *path)
 static int load_parts(struct session *s, const char *path, size_t part)
 {
     hlo_messages *m = hlo_messages_new();
-    hlo_file *f = hlo_file_open(path, false, m);
+    SCOPED_FILE *f = hlo_file_open(path, false, m);
     report_messages(s, m);
     if (!f)
         return HLO_USAGE;
@@ -241,7 +225,6 @@ static int load_parts(struct session *s, const char *path, size_t part)
     if (part == 0 && hlo_file_count(f) > 1)
         report_note(s, "loaded the first of %zu modules; use .load %s module N for another",
                     hlo_file_count(f), path);
-    hlo_file_free(f);
     return status;
 }
 
@@ -258,12 +241,10 @@ int load_file(struct session *s, const char *path, size_t part)
 
 static void put_constant(struct module_text *t, const struct entry *set, bool root)
 {
-    hlo_text shape = hlo_literal_shape(set->value->l),
-             values = hlo_literal_print(set->value->l, false);
+    SCOPED_TEXT shape = hlo_literal_shape(set->value->l),
+                values = hlo_literal_print(set->value->l, false);
     module_text_made(t, "  %s%s = %s constant(%s)\n", root ? "ROOT " : "", set->name, shape.data,
                      values.data);
-    hlo_text_free(&shape);
-    hlo_text_free(&values);
 }
 
 /* Values that were set become constants; the remaining parameters are renumbered. */
@@ -272,7 +253,8 @@ static hlo_module *module_to_save(struct session *s, hlo_messages *m)
     const struct state *state = session_state(s);
     struct module_text t;
     size_t gone = 0;
-    size_t *order = heap_zalloc(1, (hlo_param_count(session_module(s)) + 1) * sizeof *order);
+    SCOPED_HEAP size_t *order =
+        heap_zalloc(1, (hlo_param_count(session_module(s)) + 1) * sizeof *order);
     for (size_t p = 0; p < hlo_param_count(s->built.module); p++) {
         order[p] = p - gone;
         gone += state_setting(state, hlo_param_name(s->built.module, p)) != NULL;
@@ -294,7 +276,6 @@ static hlo_module *module_to_save(struct session *s, hlo_messages *m)
     module_text_end(&t, state);
     hlo_module *module = module_text_parse(&t, m);
     module_text_free(&t);
-    heap_free(order);
     return module;
 }
 
@@ -312,19 +293,17 @@ int save_file(struct session *s, const char *path)
     if (!may_write(s, path))
         return HLO_USAGE;
     hlo_messages *m = hlo_messages_new();
-    hlo_module *module = module_to_save(s, m);
+    SCOPED_MODULE *module = module_to_save(s, m);
     bool ok = module != NULL;
     if (ok) {
-        hlo_text text = hlo_print(module, HLO_PRINT_EXACT);
+        SCOPED_TEXT text = hlo_print(module, HLO_PRINT_EXACT);
         if (strcmp(path, "-") == 0)
             fwrite(text.data, 1, text.size, s->out);
         else
             ok = hlo_write_text(path, text.data, text.size, m);
-        hlo_text_free(&text);
     }
     report_messages(s, m);
     if (ok && strcmp(path, "-") != 0)
         note_saved(s, path, module);
-    hlo_module_free(module);
     return ok ? HLO_OK : HLO_USAGE;
 }

@@ -12,7 +12,7 @@
 static long stop_place(struct session *s)
 {
     const struct running *r = s->running;
-    struct buf path = {0};
+    SCOPED_BUF path = {0};
     if (!r || !r->at || !session_listing(s))
         return -1;
     struct hlo_listed at = hlo_list_inst(r->listing, r->at->inst);
@@ -20,9 +20,7 @@ static long stop_place(struct session *s)
     if (c.entry)
         return session_find(s, str_of(at.name));
     buf_printf(&path, "%s/%s", c.name, at.name);
-    long n = hlo_list_find(s->built.listing, path.data);
-    buf_free(&path);
-    return n;
+    return hlo_list_find(s->built.listing, path.data);
 }
 
 /* The instruction of a name; in a stopped run, the current computation is searched first. -1 after
@@ -36,7 +34,7 @@ static long named(struct session *s, struct str word, int *status)
         *status = report_error(s, HLO_USAGE, "session is empty");
         return -1;
     }
-    char *name = heap_str(word);
+    SCOPED_HEAP char *name = heap_str(word);
     long n = hlo_list_find(l, name);
     if (stop >= 0) {
         struct hlo_listed_computation c =
@@ -45,7 +43,6 @@ static long named(struct session *s, struct str word, int *status)
             if (strcmp(hlo_list_inst(l, i).name, name + (*name == '%')) == 0)
                 n = (long)i;
     }
-    heap_free(name);
     if (n < 0)
         *status = report_unknown(s, word);
     return n;
@@ -53,7 +50,7 @@ static long named(struct session *s, struct str word, int *status)
 
 static void put_line(struct session *s, const hlo_listing *l, size_t i)
 {
-    hlo_text line = hlo_list_print(l, i, HLO_PRINT_SHORT);
+    SCOPED_TEXT line = hlo_list_print(l, i, HLO_PRINT_SHORT);
     struct hlo_listed at = hlo_list_inst(l, i);
     bool here = stop_place(s) == (long)i;
     bool root = hlo_list_computation(l, at.computation).root == i;
@@ -62,7 +59,6 @@ static void put_line(struct session *s, const hlo_listing *l, size_t i)
     put_highlighted(s, root && strncmp(line.data, "ROOT ", 5) != 0 ? "ROOT " : "");
     put_highlighted(s, line.data);
     fputc('\n', s->out);
-    hlo_text_free(&line);
 }
 
 /* ---- .list ---- */
@@ -118,9 +114,8 @@ int look_list(struct session *s, struct str args)
         put_range(s, l, hlo_list_computations(l) - 1, (size_t)from - 1, (size_t)to);
         return HLO_OK;
     }
-    char *name = heap_str(word);
+    SCOPED_HEAP char *name = heap_str(word);
     long c = hlo_list_find_computation(l, name);
-    heap_free(name);
     if (c < 0)
         return report_error(s, HLO_USAGE, "unknown computation '" STR_FMT "'", STR_ARG(word));
     put_range(s, l, (size_t)c, 0, SIZE_MAX);
@@ -164,12 +159,11 @@ static void put_state(struct session *s, const struct hlo_listed *at, size_t n)
     else if (n >= s->built.first)
         h = set ? shared_value_ref(set->value)
                 : shared_value_ref(cache_get(&s->kept, s->built.marks[n - s->built.first]));
-    hlo_text line = h ? hlo_literal_summary(h->l) : (hlo_text){0};
+    SCOPED_TEXT line = h ? hlo_literal_summary(h->l) : (hlo_text){0};
     if (h)
         fprintf(s->out, "value     %s%s\n", line.data, set ? " (set)" : "");
     else
         fputs("value     not computed\n", s->out);
-    hlo_text_free(&line);
     shared_value_unref(h);
 }
 
@@ -228,9 +222,8 @@ static void put_matches(struct session *s, const hlo_listing *l, const regex_t *
     size_t shown = SIZE_MAX;
     for (size_t i = 0; i < hlo_list_count(l); i++) {
         const struct hlo_listed at = hlo_list_inst(l, i);
-        hlo_text line = hlo_list_print(l, i, HLO_PRINT_FULL);
+        SCOPED_TEXT line = hlo_list_print(l, i, HLO_PRINT_FULL);
         const bool matches = regexec(re, line.data, 0, NULL, 0) == 0;
-        hlo_text_free(&line);
         if (!matches)
             continue;
         if (shown != at.computation)
@@ -247,10 +240,9 @@ int look_find(struct session *s, struct str args)
     regex_t re;
     char why[128];
     if (word.len == 0 || args.len)
-        return command_usage(s, "find");
-    char *text = heap_str(word);
+        return command_usage(s);
+    SCOPED_HEAP char *text = heap_str(word);
     const int error = regcomp(&re, text, REG_EXTENDED | REG_NOSUB);
-    heap_free(text);
     if (error) {
         regerror(error, &re, why, sizeof why);
         return report_error(s, HLO_USAGE, "'" STR_FMT "': %s", STR_ARG(word), why);
@@ -269,7 +261,7 @@ int look_history(struct session *s, struct str args)
     while (in && !in->editor)
         in = in->outer;
     if (args.len && (!num_parse_i64(args, &last) || last < 1))
-        return command_usage(s, "history");
+        return command_usage(s);
     while (in && line_history(in->editor, count).len)
         count++;
     for (size_t i = (uint64_t)last < count ? count - (size_t)last : 0; i < count; i++)
@@ -299,11 +291,10 @@ static void put_operands(struct session *s, const hlo_listing *l, size_t n, int 
 
 static int write_graph(struct session *s, long around, struct str word)
 {
-    char *path = heap_str(word);
+    SCOPED_HEAP char *path = heap_str(word);
     hlo_messages *m = hlo_messages_new();
     const bool ok = may_write(s, path) && s->o->write_graph(session_listing(s), around, path, m);
     report_messages(s, m);
-    heap_free(path);
     return ok ? HLO_OK : HLO_USAGE;
 }
 
@@ -320,7 +311,7 @@ int look_graph(struct session *s, struct str args)
     if (file && str_trim(args).len && s->o->write_graph)
         return write_graph(s, all ? -1 : n, next_word(&args));
     if (file)
-        return command_usage(s, "graph");
+        return command_usage(s);
     const hlo_listing *l = session_listing(s);
     struct hlo_listed at = hlo_list_inst(l, (size_t)n);
     put_node(s, l, (size_t)n, 0, "");

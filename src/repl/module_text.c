@@ -201,12 +201,10 @@ void module_text_end(struct module_text *t, const struct state *s)
 
 hlo_module *module_text_parse(const struct module_text *t, hlo_messages *m)
 {
-    hlo_file *f = hlo_file_of_pieces("session", t->pieces, t->count);
+    SCOPED_FILE *f = hlo_file_of_pieces("session", t->pieces, t->count);
     if (!f)
         hlo_messages_add(m, "session", "text exceeds 4 GiB");
-    hlo_module *module = f ? hlo_parse(f, 0, m) : NULL;
-    hlo_file_free(f);
-    return module;
+    return f ? hlo_parse(f, 0, m) : NULL;
 }
 
 void module_text_free(struct module_text *t) { arena_free(&t->arena); }

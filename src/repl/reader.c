@@ -40,12 +40,11 @@ static enum line_result reader_read(struct session *s)
     struct input *in = s->input;
     if (!in->editor)
         return read_file(in);
-    struct buf prompt = {0};
+    SCOPED_BUF prompt = {0};
     prompt_of(s, &prompt);
     report_flush(s);
     s->o->interrupt_end(); /* Ctrl-C from now on is for this entry */
     enum line_result result = line_read(in->editor, prompt.data, "...> ", &in->entry);
-    buf_free(&prompt);
     in->first = 1;
     return result;
 }

@@ -80,42 +80,36 @@ static int session_end(struct session *s, int status)
 static int read_rc(struct session *s)
 {
     const char *base = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    struct buf path = {0};
+    SCOPED_BUF path = {0};
     if (base && *base)
         buf_printf(&path, "%s/hlo/rc", base);
     else if (home && *home)
         buf_printf(&path, "%s/.config/hlo/rc", home);
-    int status = path.size && !s->o->norc ? source_file(s, path.data, false) : HLO_OK;
-    buf_free(&path);
-    return status;
+    return path.size && !s->o->norc ? source_file(s, path.data, false) : HLO_OK;
 }
 
 static int read_commands(struct session *s)
 {
-    struct buf text = {0};
+    SCOPED_BUF text = {0};
     for (size_t i = 0; i < s->o->command_count; i++) {
         buf_puts(&text, s->o->commands[i]);
         buf_putc(&text, '\n');
     }
     struct input in = {.name = "-c", .file = fmemopen(text.data, text.size, "r")};
-    int status = in.file ? input_all(s, &in) : HLO_FAILED;
-    buf_free(&text);
-    return status;
+    return in.file ? input_all(s, &in) : HLO_FAILED;
 }
 
 static int read_terminal(struct session *s)
 {
     s->o->interrupt_stay();
     struct line_hooks hooks = {s, whole, complete};
-    struct buf history = {0};
+    SCOPED_BUF history = {0};
     history_path(&history);
     struct input in = {
         .name = "<input>",
         .editor = line_open(&hooks, history.size ? history.data : NULL, s->o->colors != NULL)};
     report_note(s, "hlo " HLO_VERSION "; type .help for help");
-    int status = input_all(s, &in);
-    buf_free(&history);
-    return status;
+    return input_all(s, &in);
 }
 
 int repl_main(const struct repl_options *o)

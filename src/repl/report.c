@@ -30,9 +30,8 @@ static bool is_repeated(struct session *s, const hlo_messages *m, size_t i)
 {
     if (hlo_messages_get(m, i).error)
         return false;
-    hlo_text text = hlo_messages_draw_one(m, i, NULL);
+    SCOPED_TEXT text = hlo_messages_draw_one(m, i, NULL);
     const uint64_t hash = hash_bytes(text.data, text.size);
-    hlo_text_free(&text);
     for (size_t k = 0; k < s->warned_count; k++)
         if (s->warned[k] == hash)
             return true;
@@ -79,13 +78,10 @@ static void add(struct session *s, hlo_messages *m, const char *format, va_list 
 
 static void add(struct session *s, hlo_messages *m, const char *format, va_list ap)
 {
-    struct arena a;
-    struct buf place = {0};
-    arena_init(&a);
+    SCOPED_ARENA a = arena_make();
+    SCOPED_BUF place = {0};
     put_place(s, &place);
     hlo_messages_add(m, place.data, arena_vprintf(&a, format, ap).ptr);
-    buf_free(&place);
-    arena_free(&a);
 }
 
 void add_error(struct session *s, hlo_messages *m, const char *format, ...)

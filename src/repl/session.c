@@ -69,10 +69,8 @@ static bool grow(struct session *s, const struct state *next)
 {
     if (!may_grow(s) || !only_adds(session_state(s), next))
         return false;
-    hlo_messages *m = hlo_messages_new();
-    bool ok = build(&s->built, next, m);
-    hlo_messages_free(m);
-    return ok;
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    return build(&s->built, next, m);
 }
 
 static bool build_again(struct session *s, const struct state *next, hlo_messages *m)
@@ -133,9 +131,8 @@ long session_find(struct session *s, struct str name)
                                                      : name);
     long n = at >= 0 && s->built.module ? (long)s->built.numbers[at] : -1;
     if (n < 0 && session_listing(s)) {
-        char *z = heap_str(name);
+        SCOPED_HEAP char *z = heap_str(name);
         n = hlo_list_find(s->built.listing, z);
-        heap_free(z);
     }
     return n >= (long)s->built.first ? n : -1;
 }
@@ -152,9 +149,8 @@ struct str session_alias(const struct session *s, struct str name)
 
 void session_last(struct session *s, struct str name)
 {
-    char *copy = heap_str(name);
+    SCOPED_HEAP char *copy = heap_str(name);
     repl_set(&s->last, copy);
-    heap_free(copy);
 }
 
 void session_settle(struct session *s)

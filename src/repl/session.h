@@ -12,7 +12,7 @@
 #define HLO_REPL_SESSION_H
 
 #include "base/base.h"
-#include "hlo_advanced.h"
+#include "hlo_scoped.h"
 #include "repl/line.h"
 #include "repl/repl.h"
 #include "repl/syntax.h"
@@ -272,7 +272,8 @@ struct session {
     char *last;       /* name of the last value; NULL: none */
     uint64_t *warned; /* hashes of printed warnings */
     size_t warned_count;
-    struct str entry; /* being evaluated, as typed */
+    struct str entry;              /* being evaluated, as typed */
+    const struct command *command; /* that is running; NULL: none */
     struct debugger debugger;
     struct running *running; /* NULL: none */
     bool abandoned;          /* the last run was ended while it was stopped */
@@ -443,7 +444,8 @@ struct command {
 const struct command *command_get(size_t i); /* NULL past the end */
 struct str next_word(struct str *args); /* extracts a word without quotes; empty past the last */
 int command_do(struct session *s, struct str text);
-int command_usage(struct session *s, const char *name); /* reports the usage; returns HLO_USAGE */
+/* Reports the usage of the command that is running; returns HLO_USAGE. */
+int command_usage(struct session *s);
 /* The command that an invalid entry was probably meant to be, ".load"; "" if none. */
 const char *command_meant(struct str text);
 

@@ -8,9 +8,8 @@ static int list_settings(struct session *s)
     const struct state *state = session_state(s);
     for (size_t i = 0; i < state->settings.count; i++) {
         const struct entry *set = state->settings.list->at[i];
-        hlo_text line = hlo_literal_summary(set->value->l);
+        SCOPED_TEXT line = hlo_literal_summary(set->value->l);
         fprintf(s->out, "%s: %s\n", set->name, line.data);
-        hlo_text_free(&line);
     }
     return HLO_OK;
 }
@@ -34,9 +33,8 @@ static int set_value(struct session *s, struct str name, const char *text)
         ok = session_take_set(s, next, (size_t)n, m);
     }
     if (ok && l) {
-        hlo_text line = hlo_literal_summary(l);
+        SCOPED_TEXT line = hlo_literal_summary(l);
         report_note(s, "%s is set to %s", e->name, line.data);
-        hlo_text_free(&line);
     } else if (ok) {
         report_note(s, "%s is computed again", e->name);
     }
@@ -53,17 +51,17 @@ int cmd_set(struct session *s, struct str args)
     if (args.len == 0)
         return list_settings(s);
     if (equal < args.len && args.ptr[equal] != '=')
-        return command_usage(s, "set");
-    char *value = equal < args.len
-                      ? heap_str(str_trim((struct str){args.ptr + equal + 1, args.len - equal - 1}))
-                      : NULL;
+        return command_usage(s);
+    SCOPED_HEAP char *value =
+        equal < args.len
+            ? heap_str(str_trim((struct str){args.ptr + equal + 1, args.len - equal - 1}))
+            : NULL;
     int status;
     if (name.len == 0 || (value && !*value))
-        status = command_usage(s, "set");
+        status = command_usage(s);
     else if (s->running && value)
         status = debug_set(s, name, value);
     else
         status = set_value(s, name, value);
-    heap_free(value);
     return status;
 }

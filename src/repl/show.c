@@ -53,15 +53,12 @@ static void put_cell(struct session *s, const hlo_literal *l, int64_t row, int64
                      size_t rank)
 {
     char index[64];
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     snprintf(index, sizeof index, rank == 2 ? "[%" PRId64 ",%" PRId64 "]" : "[%" PRId64 "]", row,
              column);
-    hlo_literal *element = hlo_literal_slice(l, index, m);
-    hlo_text text = element ? hlo_literal_print(element, false) : (hlo_text){0};
+    SCOPED_LITERAL *element = hlo_literal_slice(l, index, m);
+    SCOPED_TEXT text = element ? hlo_literal_print(element, false) : (hlo_text){0};
     fprintf(s->out, " %12s", text.data ? text.data : "");
-    hlo_text_free(&text);
-    hlo_literal_free(element);
-    hlo_messages_free(m);
 }
 
 /* Prints one-dimensional arrays as a column, two-dimensional ones as rows; false for others. */
@@ -85,9 +82,8 @@ static bool put_table(struct session *s, struct str name, const hlo_literal *l)
         fputs(wide < columns ? " ...\n" : "\n", s->out);
     }
     if (shown < rows || wide < columns) {
-        hlo_text line = hlo_literal_summary(l);
+        SCOPED_TEXT line = hlo_literal_summary(l);
         fprintf(s->out, "   ...  %s\n", line.data);
-        hlo_text_free(&line);
     }
     return true;
 }
@@ -119,34 +115,29 @@ static void put_hlo(struct session *s, struct str name, struct str index, const 
         v.width = width - indent;
     if (row && hlo_literal_leaf(l, 0).elements > v.max) /* most of it is elided */
         v.width = SIZE_MAX;
-    hlo_text text = hlo_literal_show(l, &v);
+    SCOPED_TEXT text = hlo_literal_show(l, &v);
     fprintf(s->out, STR_FMT STR_FMT " = ", STR_ARG(name), STR_ARG(index));
     put_lines(s, text, narrow ? indent : 0);
     if (text.size == 0 || text.data[text.size - 1] != '\n')
         fputc('\n', s->out);
-    hlo_text_free(&text);
 }
 
 static void put_json(struct session *s, struct str name, struct str index, const hlo_literal *l)
 {
-    struct buf b = {0}, whole = {0};
-    hlo_text value = hlo_literal_json(l, &s->view);
+    SCOPED_BUF b = {0}, whole = {0};
+    SCOPED_TEXT value = hlo_literal_json(l, &s->view);
     buf_str(&whole, name);
     buf_str(&whole, index);
     buf_puts(&b, "{\"schema\":1,\"name\":");
     buf_json_str(&b, buf_view(&whole));
     fwrite(b.data, 1, b.size, s->out);
     fprintf(s->out, ",\"value\":%s}\n", value.data);
-    hlo_text_free(&value);
-    buf_free(&whole);
-    buf_free(&b);
 }
 
 static void put_summary(struct session *s, struct str name, struct str index, const hlo_literal *l)
 {
-    hlo_text line = hlo_literal_summary(l);
+    SCOPED_TEXT line = hlo_literal_summary(l);
     fprintf(s->out, STR_FMT STR_FMT ": %s\n", STR_ARG(name), STR_ARG(index), line.data);
-    hlo_text_free(&line);
 }
 
 static int put_npy(struct session *s, const hlo_literal *l, hlo_messages *m)

@@ -214,14 +214,12 @@ static enum reading_kind kind_of(struct reading *r)
 /* Whether one of several computations is the entry computation. */
 static bool has_entry(struct str text)
 {
-    struct arena a;
+    SCOPED_ARENA a = arena_make();
     struct syntax_module m;
     bool entry = false;
-    arena_init(&a);
     if (syntax_module(&a, text, &m))
         for (size_t i = 0; i < m.count; i++)
             entry |= m.computations[i].entry;
-    arena_free(&a);
     return entry;
 }
 

@@ -289,9 +289,8 @@ static enum made make(struct making *k, struct shared_value **out)
                              .m = k->m};
         made = make(&all, out);
     } else if (made == MADE) {
-        hlo_module *module = module_of(k);
+        SCOPED_MODULE *module = module_of(k);
         hlo_literal *result = module ? run(k, module) : NULL;
-        hlo_module_free(module);
         made = result ? take_results(k, result, out) : FAILED;
     }
     making_free(k);

@@ -22,7 +22,7 @@ static void need_callers(struct asking *q, size_t target)
 {
     const hlo_listing *l = q->b->listing;
     const size_t computations = hlo_list_computations(l);
-    bool *reached = heap_zalloc(computations, sizeof *reached);
+    SCOPED_HEAP bool *reached = heap_zalloc(computations, sizeof *reached);
     if (target >= q->b->first)
         q->need[target - q->b->first] = true;
     else
@@ -35,7 +35,6 @@ static void need_callers(struct asking *q, size_t target)
             else
                 reached[hlo_list_inst(l, of.callers[k]).computation] = true;
     }
-    heap_free(reached);
 }
 
 static bool find_needs(struct asking *q, size_t target)
@@ -115,7 +114,7 @@ static int print(struct asking *q, const hlo_module *module, const char *element
     const struct hlo_recording how = {.size = sizeof how, .context = q, .begin = begin, .end = end};
     struct hlo_element e;
     int status = HLO_FAILED;
-    hlo_listing *l = hlo_list(module);
+    SCOPED_LISTING *l = hlo_list(module);
     share_args(q);
     hlo_recorded *r = hlo_record(l, &q->s->o->run, q->args, q->count, &how, q->m);
     if (q->interrupted)
@@ -127,18 +126,16 @@ static int print(struct asking *q, const hlo_module *module, const char *element
         status = hlo_messages_errors(q->m) ? value_status(q->m) : HLO_OK;
     }
     hlo_recorded_free(r);
-    hlo_listing_free(l);
     return status;
 }
 
 /* NAME of NAME@1[2,3]. */
 static long target_of(struct session *s, const char *element)
 {
-    char *name = heap_str((struct str){element, strcspn(element, "@[")});
+    SCOPED_HEAP char *name = heap_str((struct str){element, strcspn(element, "@[")});
     const long n = hlo_list_find(s->built.listing, name);
     if (n < 0)
         report_unknown(s, str_of(name));
-    heap_free(name);
     return n;
 }
 
@@ -154,9 +151,8 @@ static int answer(struct session *s, const char *element, size_t levels)
     q.args = heap_zalloc(b.count * q.participants + 1, sizeof *q.args);
     int status = HLO_USAGE;
     if (find_needs(&q, (size_t)target)) {
-        hlo_module *module = module_of(&q);
+        SCOPED_MODULE *module = module_of(&q);
         status = module ? print(&q, module, element, levels) : HLO_FAILED;
-        hlo_module_free(module);
     }
     report_messages(s, q.m);
     heap_free(q.need);
@@ -216,11 +212,9 @@ static void put_element(const struct session *s, struct str what, struct buf *ou
 
 int why_print(struct session *s, struct str what, int64_t levels)
 {
-    struct buf element = {0};
+    SCOPED_BUF element = {0};
     if (!session_listing(s))
         return report_error(s, HLO_USAGE, "session is empty");
     put_element(s, what, &element);
-    const int status = answer(s, element.data, (size_t)levels);
-    buf_free(&element);
-    return status;
+    return answer(s, element.data, (size_t)levels);
 }

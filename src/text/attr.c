@@ -144,7 +144,7 @@ typedef void print_value_fn(struct buf *out, const struct attr_site *site, union
 static void *parse_list(struct parser *p, const struct attr_site *site, parse_value_fn *element,
                         size_t width, int *count)
 {
-    struct buf made = {0};
+    SCOPED_BUF made = {0};
     struct list l = {TOK_LBRACE, TOK_RBRACE};
     bool ok = true;
     for (*count = 0; ok && list_more(p, &l); ++*count) {
@@ -154,7 +154,6 @@ static void *parse_list(struct parser *p, const struct attr_site *site, parse_va
             buf_bytes(&made, &v, width);
     }
     void *at = ok && l.ok ? arena_copy(p->arena, made.data, made.size) : NULL;
-    buf_free(&made);
     return at;
 }
 

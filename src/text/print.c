@@ -352,12 +352,11 @@ static void print_recovery_entry(struct printer *w, const struct recovery_entry 
     buf_puts(w->out, " : ");
     print_origin_leaf(w->out, &e->new_value);
     if (e->module) {
-        struct buf text = {0};
+        SCOPED_BUF text = {0};
         text_print_module(&text, e->module, NULL); /* XLA does not pass its options on */
         buf_puts(w->out, ",\n  \"\n");
         print_indented(w->out, buf_view(&text));
         buf_puts(w->out, "\n  \"");
-        buf_free(&text);
     }
     buf_putc(w->out, '\n');
 }

@@ -99,7 +99,7 @@ static void list_attribute_names(const struct parser *p, const struct draft *d, 
     struct diags *ds = p->ds;
     const char *keywords[64];
     size_t count = 0;
-    struct buf list = {0};
+    SCOPED_BUF list = {0};
     enum opcode op = d->inner ? d->wrapped : (enum opcode)d->i.opcode;
     for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
         if (check_attribute_applies(d, (enum attr_id)a->id) &&
@@ -117,7 +117,6 @@ static void list_attribute_names(const struct parser *p, const struct draft *d, 
                   STR_ARG(buf_view(&list)));
     else
         diag_note(ds, message, d->i.opcode_span, "only the common attributes are accepted");
-    buf_free(&list);
 }
 
 static bool find_own(const struct parser *p, const struct draft *d, enum opcode op, struct str name,
@@ -163,7 +162,7 @@ static struct str clean_config(struct parser *p, struct str s)
 {
     static const char key[] = "\"wait_on_operation_queues\"", blanks[] = " \t\n\r\f\v";
     const char *end = s.ptr + s.len, *from = s.ptr, *hit;
-    struct buf kept = {0};
+    SCOPED_BUF kept = {0};
     while ((hit = memmem(from, (size_t)(end - from), key, sizeof key - 1))) {
         static const char rest[] = ":[],";
         const char *q = hit + sizeof key - 1, *pattern = rest;
@@ -181,7 +180,6 @@ static struct str clean_config(struct parser *p, struct str s)
         return s;
     buf_bytes(&kept, from, (size_t)(end - from));
     s = arena_str(p->arena, buf_view(&kept));
-    buf_free(&kept);
     return s;
 }
 

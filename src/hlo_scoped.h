@@ -1,0 +1,30 @@
+/*
+ * hlo_scoped.h: handles of the public interface that are freed at the end of their scope. Not
+ * installed.
+ *
+ *     SCOPED_MODULE *module = hlo_parse(file, 0, m);
+ *
+ * They are freed in the reverse order of their declarations. In a function with an OOM_SCOPE, they
+ * are declared after it.
+ */
+#ifndef HLO_SCOPED_H
+#define HLO_SCOPED_H
+
+#include "hlo_advanced.h"
+
+#define SCOPED_TEXT __attribute__((cleanup(hlo_text_free))) hlo_text
+#define SCOPED_FILE __attribute__((cleanup(scoped_file))) hlo_file
+#define SCOPED_LISTING __attribute__((cleanup(scoped_listing))) hlo_listing
+#define SCOPED_LITERAL __attribute__((cleanup(scoped_literal))) hlo_literal
+#define SCOPED_MESSAGES __attribute__((cleanup(scoped_messages))) hlo_messages
+#define SCOPED_MODULE __attribute__((cleanup(scoped_module))) hlo_module
+#define SCOPED_PROGRAM __attribute__((cleanup(scoped_program))) hlo_program
+
+static inline void scoped_file(hlo_file **f) { hlo_file_free(*f); }
+static inline void scoped_listing(hlo_listing **l) { hlo_listing_free(*l); }
+static inline void scoped_literal(hlo_literal **l) { hlo_literal_free(*l); }
+static inline void scoped_messages(hlo_messages **m) { hlo_messages_free(*m); }
+static inline void scoped_module(hlo_module **m) { hlo_module_free(*m); }
+static inline void scoped_program(hlo_program **p) { hlo_program_free(*p); }
+
+#endif
