@@ -231,6 +231,9 @@ STRIDED_RUN(kern_w16)
         for (int64_t i = 0; i < ni; i += side) {                                                   \
             for (int64_t j = 0; j < nj; j += side) {                                               \
                 char *to = out + i * os + j * w;                                                   \
+                /* columns may be far apart, where processors do not look ahead */                 \
+                for (int64_t k = j + 2 * side; k < min_i64(nj, j + 3 * side); k++)                 \
+                    __builtin_prefetch(x[k] + at + i * w);                                         \
                 if (ni - i >= side && nj - j >= side)                                              \
                     patch_##W(to, os, x + j, at + i * w);                                          \
                 else                                                                               \
