@@ -199,19 +199,15 @@ static kern_native_fn *compile_ops(struct lowering *z, const struct lowered *l, 
     return jit_tile_function(b, z->code);
 }
 
-/* Whether machine code is faster than tile kernels: for several ops, and for elementary functions,
- * whose constants it does not load by themselves. */
-static bool is_worth_while(const struct fuse_op *op, int count)
-{
-    return count > 1 || (op->kind == KERN_FUSED_APPLY && op->meaning.kind == TILE_INST &&
-                         op_is(op->meaning.inst->opcode, OP_ELEMENTARY));
-}
+/* Machine code is faster than tile kernels for several ops, whose values stay in registers; the
+ * kernel of a single one may have more lanes. */
+static bool is_worth_while(int count) { return count > 1; }
 
 /* False: out of memory for code. */
 static bool compile(struct lowering *z, struct lowered *l)
 {
     const int first = z->order[l->first];
-    const bool native = z->stages[first] % 2 == 0 && is_worth_while(&z->ops[first], l->count);
+    const bool native = z->stages[first] % 2 == 0 && is_worth_while(l->count);
     bool single = false;
     for (int k = 0; k < l->arg_count; k++)
         single |= z->single[l->args[k]];
@@ -383,7 +379,7 @@ void fuse_lower(struct planner *pl, int leaf_count, const struct fuse_leaf *leav
                            .leaves = leaves,
                            .fixed = fixed,
                            .ops = ops};
-    z->code = is_worth_while(ops, op_count) || repeats(z) ? plan_code(pl) : NULL;
+    z->code = is_worth_while(op_count) || repeats(z) ? plan_code(pl) : NULL;
     if (!divide(z)) {
         z->code = NULL;
         divide(z);
