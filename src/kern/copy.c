@@ -8,6 +8,8 @@
  * Results too large for the caches are written with non-temporal stores, whole lines at a time,
  * which avoids reading the old contents. The thread pool splits a large copy along one dimension.
  */
+#include <stdlib.h>
+
 #include "kern/nest.h"
 
 /* Sanitizers do not instrument these stores. */
@@ -25,7 +27,7 @@ static void copy_rows(char *out, const char *x, const int64_t *dims, const int64
 
 /* Transpositions are tiled by one cache line on each side, and by squares whose rows span few
  * pages. */
-enum { LINE = 64, SQUARE = 512, RUN = 8 };
+enum { LINE = 64, SQUARE = 512, RUN = 8, PAGE = 4096 };
 
 /* From this size on a result is written with non-temporal stores, if its rows are not too short.
  * The last-level cache size that the processor reports is not used: in a virtual machine it is
@@ -98,7 +100,7 @@ static void streamed_rows(char *out, const char *x, const int64_t *dims, const i
         _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++)                                    \
             memcpy(out + i * os, &r[i], (size_t)columns * sizeof(W));                              \
     }                                                                                              \
-    static void block_##W(char *out, int64_t os, const char *const *x, int64_t at)                 \
+    static inline void block_##W(char *out, int64_t os, const char *const *x, int64_t at)          \
     {                                                                                              \
         turn_##W(out, os, x, at, SIDE);                                                            \
     }                                                                                              \
@@ -124,8 +126,10 @@ static void block_kern_w16(char *out, int64_t os, const char *const *x, int64_t 
 static void find_columns(const char **columns, const char *x, const int64_t *dims,
                          const int64_t *strides, int64_t first, int64_t count)
 {
+    for (int64_t k = 0; k < count && dims[0] == 1; k++)
+        columns[k] = x + (first + k) * strides[1];
     int64_t i = first / dims[1], j = first % dims[1];
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t k = 0; k < count && dims[0] > 1; k++) {
         columns[k] = x + i * strides[0] + j * strides[1];
         if (++j == dims[1]) {
             j = 0;
@@ -228,19 +232,22 @@ STRIDED_RUN(kern_w16)
                            int64_t nj)                                                             \
     {                                                                                              \
         const int64_t w = (int64_t)sizeof(W), side = LINE / w;                                     \
-        for (int64_t i = 0; i < ni; i += side) {                                                   \
+        /* beyond a page, processors do not look ahead */                                          \
+        const bool is_far = nj > 1 && llabs((intptr_t)x[1] - (intptr_t)x[0]) >= PAGE;              \
+        int64_t i = 0;                                                                             \
+        for (; i + side <= ni; i += side) {                                                        \
             for (int64_t j = 0; j < nj; j += side) {                                               \
                 char *to = out + i * os + j * w;                                                   \
-                /* columns may be far apart, where processors do not look ahead */                 \
-                for (int64_t k = j + 2 * side; k < min_i64(nj, j + 3 * side); k++)                 \
+                for (int64_t k = j + 2 * side; is_far && k < min_i64(nj, j + 3 * side); k++)       \
                     __builtin_prefetch(x[k] + at + i * w);                                         \
-                if (ni - i >= side && nj - j >= side)                                              \
+                if (nj - j >= side)                                                                \
                     patch_##W(to, os, x + j, at + i * w);                                          \
                 else                                                                               \
-                    edge_##W(to, os, x + j, at + i * w, min_i64(ni - i, side),                     \
-                             min_i64(nj - j, side));                                               \
+                    edge_##W(to, os, x + j, at + i * w, side, nj - j);                             \
             }                                                                                      \
         }                                                                                          \
+        if (i < ni)                                                                                \
+            edge_##W(out + i * os, os, x, at + i * w, ni - i, nj);                                 \
     }                                                                                              \
     static void transposed_##W(char *out, const char *x, const int64_t *dims,                      \
                                const int64_t *out_strides, const int64_t *x_strides)               \

@@ -84,25 +84,42 @@ struct reduction {
     char *reducers; /* results of the blocks, `results` each */
 };
 
+/* Copies rows of n elements, at most to the end of the innermost reduced dimension; returns their
+ * number. */
+static int pack_rows(const struct reduction *r, struct nest_walk *w, char *scratch, int64_t pitch,
+                     int64_t rows, int64_t n)
+{
+    const int inner = r->reduced.rank - 1;
+    const size_t width = r->reducer.in.from;
+    const int64_t some = min_i64(rows, r->reduced.dims[inner] - w->index[inner]);
+    kern_copy_block(
+        scratch, w->at[0], (const int64_t[]){some, n}, (const int64_t[]){pitch, (int64_t)width},
+        (const int64_t[]){r->reduced.strides[0][inner], r->kept.strides[1][r->kept.rank - 1]},
+        width);
+    for (int64_t k = 0; k < some; k++)
+        nest_step(w);
+    return (int)some;
+}
+
 /* One tile of results: each row of the operand is combined into all of them. */
 static void reduce_column_tile(const struct reduction *r, char *acc, char *x, int64_t n,
                                int64_t from, int64_t count)
 {
     char scratch[REDUCER_ROWS][NARROW * sizeof(union kern_element)] __attribute__((aligned(64)));
     const void *rows[REDUCER_ROWS];
-    int64_t x_stride = r->kept.strides[1][r->kept.rank - 1];
-    size_t width = r->reducer.in.from;
-    bool packed = x_stride == (int64_t)width;
+    const bool packed = r->kept.strides[1][r->kept.rank - 1] == (int64_t)r->reducer.in.from;
     struct nest_walk w;
     nest_start_from(&w, &r->reduced, r->reduced.rank, &x, from);
-    while (count > 0) {
-        int taken = 0;
-        for (; taken < REDUCER_ROWS && count > 0; taken++, count--) {
-            rows[taken] = packed ? w.at[0] : scratch[taken];
-            if (!packed)
-                kern_pack(scratch[taken], w.at[0], x_stride, width, n);
+    for (int taken = 0; count > 0; count -= taken) {
+        const int most = (int)min_i64(count, REDUCER_ROWS);
+        for (taken = 0; taken < most && packed; taken++) {
+            rows[taken] = w.at[0];
             nest_step(&w);
         }
+        for (int k = 0; k < REDUCER_ROWS && !packed; k++)
+            rows[k] = scratch[k];
+        while (taken < most)
+            taken += pack_rows(r, &w, scratch[taken], (int64_t)sizeof scratch[0], most - taken, n);
         reducer_rows(&r->reducer, acc, rows, taken, n);
     }
 }
