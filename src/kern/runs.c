@@ -164,18 +164,18 @@ KERN_CLONES static int64_t repeat_by_shuffles(char *out, const char *x, int64_t 
                                               int64_t width, int64_t n)
 {
     union {
-        vector16 v;
-        uint8_t bytes[16];
-    } from[SHUFFLES];
+        uint8_t bytes[16 * SHUFFLES];
+        vector16 v[SHUFFLES];
+    } from;
     const int64_t piece = (int64_t)sizeof(vector16), per_vector = piece / width;
+    /* byte / (n * width), multiplied by the reciprocal: quotients are less than 128 */
+    const uint32_t low = (uint32_t)width - 1, reciprocal = (1u << 16) / (uint32_t)(n * width) + 1;
+    for (uint32_t byte = 0; byte < sizeof from; byte++)
+        from.bytes[byte] = (uint8_t)((byte * reciprocal >> 16) * (low + 1) + (byte & low));
     int64_t i = 0;
-    for (int64_t element = 0, at = 0; element < per_vector; element++)
-        for (int64_t k = 0; k < n; k++)
-            for (int64_t byte = 0; byte < width; byte++, at++)
-                from[at / piece].bytes[at % piece] = (uint8_t)(element * width + byte);
     for (; i + per_vector <= count; i += per_vector, x += piece)
         for (int64_t k = 0; k < n; k++, out += piece)
-            *(vector16 *)(void *)out = shuffled(*(const vector16 *)(const void *)x, from[k].v);
+            *(vector16 *)(void *)out = shuffled(*(const vector16 *)(const void *)x, from.v[k]);
     return i;
 }
 
