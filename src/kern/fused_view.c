@@ -7,7 +7,7 @@
 
 enum {
     FAR_APART = 64,       /* bytes: a cache line */
-    PANEL_LINES = 16,      /* cache lines on each column of a panel; fewer if they are long */
+    PANEL_LINES = 16,     /* cache lines on each column of a panel; fewer if they are long */
     PANEL_GOAL = 1 << 19, /* preferred and maximum size of a panel in bytes */
     PANEL_BYTES = 1 << 20,
     FEW = 4
