@@ -75,8 +75,14 @@ enum comparison_mode {
 static bool approximates(const struct inst *i)
 {
     switch (i->opcode) {
+    case OP_ACOS:
+    case OP_ACOSH:
+    case OP_ASIN:
+    case OP_ASINH:
     case OP_ATAN2:
+    case OP_ATANH:
     case OP_CBRT:
+    case OP_COSH:
     case OP_COSINE:
     case OP_ERF:
     case OP_EXPONENTIAL:
@@ -87,6 +93,7 @@ static bool approximates(const struct inst *i)
     case OP_POWER:
     case OP_RSQRT:
     case OP_SINE:
+    case OP_SINH:
     case OP_TAN:
     case OP_TANH: return true;
     case OP_ABS:

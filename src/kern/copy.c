@@ -8,6 +8,8 @@
  * Results too large for the caches are written with non-temporal stores, whole lines at a time,
  * which avoids reading the old contents. The thread pool splits a large copy along one dimension.
  */
+#include <stdlib.h>
+
 #include "kern/nest.h"
 
 /* Sanitizers do not instrument these stores. */
@@ -25,7 +27,7 @@ static void copy_rows(char *out, const char *x, const int64_t *dims, const int64
 
 /* Transpositions are tiled by one cache line on each side, and by squares whose rows span few
  * pages. */
-enum { LINE = 64, SQUARE = 512, RUN = 8 };
+enum { LINE = 64, SQUARE = 512, RUN = 8, PAGE = 4096 };
 
 /* From this size on a result is written with non-temporal stores, if its rows are not too short.
  * The last-level cache size that the processor reports is not used: in a virtual machine it is
@@ -74,17 +76,18 @@ static void streamed_rows(char *out, const char *x, const int64_t *dims, const i
         stream_row(out + i * out_strides[0], x + i * x_strides[0], dims[1], LINE);
 }
 
-/* Transposes a block of 16 bytes on each side: every step interleaves row i with the row half the
- * block below it, which after log2(SIDE) steps has turned rows into columns. LOW and HIGH list the
- * elements of two rows, one after the other, that the first and the second half of the interleaving
- * take. */
+/* Transposes a block of 16 bytes on each side, or with half as many columns: every step interleaves
+ * column i with the one half the block after it, which after log2(SIDE) steps has turned columns
+ * into rows. LOW and HIGH list the elements of two columns, one after the other, that the first and
+ * the second half of the interleaving take. The columns of x begin at `at`. */
 #define TRANSPOSE_BLOCK(W, SIDE, LOW, HIGH)                                                        \
     typedef W vector_##W __attribute__((vector_size(16), aligned(sizeof(W)), may_alias));          \
-    static void block_##W(char *out, int64_t os, const char *x, int64_t xs)                        \
+    static inline __attribute__((always_inline)) void turn_##W(                                    \
+        char *out, int64_t os, const char *const *x, int64_t at, int columns)                      \
     {                                                                                              \
         vector_##W r[SIDE], s[SIDE];                                                               \
         _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) r[i] =                             \
-            *(const vector_##W *)(x + i * xs);                                                     \
+            i < columns ? *(const vector_##W *)(x[i] + at) : (vector_##W){0};                      \
         _Pragma("GCC unroll 4") for (int step = 1; step < SIDE; step *= 2)                         \
         {                                                                                          \
             _Pragma("GCC unroll 8") for (int i = 0; i < SIDE / 2; i++)                             \
@@ -94,8 +97,16 @@ static void streamed_rows(char *out, const char *x, const int64_t *dims, const i
             }                                                                                      \
             _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) r[i] = s[i];                   \
         }                                                                                          \
-        _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) * (vector_##W *)(out + i * os) =   \
-            r[i];                                                                                  \
+        _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++)                                    \
+            memcpy(out + i * os, &r[i], (size_t)columns * sizeof(W));                              \
+    }                                                                                              \
+    static inline void block_##W(char *out, int64_t os, const char *const *x, int64_t at)          \
+    {                                                                                              \
+        turn_##W(out, os, x, at, SIDE);                                                            \
+    }                                                                                              \
+    static void half_block_##W(char *out, int64_t os, const char *const *x, int64_t at)            \
+    {                                                                                              \
+        turn_##W(out, os, x, at, SIDE / 2);                                                        \
     }
 #define ITEMS(...) __VA_ARGS__
 TRANSPOSE_BLOCK(kern_w1, 16, ITEMS(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
@@ -104,11 +115,27 @@ TRANSPOSE_BLOCK(kern_w2, 8, ITEMS(0, 8, 1, 9, 2, 10, 3, 11), ITEMS(4, 12, 5, 13,
 TRANSPOSE_BLOCK(kern_w4, 4, ITEMS(0, 4, 1, 5), ITEMS(2, 6, 3, 7))
 TRANSPOSE_BLOCK(kern_w8, 2, ITEMS(0, 2), ITEMS(1, 3))
 typedef struct kern_w16 kern_w16;
-static void block_kern_w16(char *out, int64_t os, const char *x, int64_t xs)
+static void block_kern_w16(char *out, int64_t os, const char *const *x, int64_t at)
 {
     (void)os;
-    (void)xs;
-    *(kern_w16 *)(void *)out = *(const kern_w16 *)(const void *)x;
+    *(kern_w16 *)(void *)out = *(const kern_w16 *)(const void *)(x[0] + at);
+}
+#define half_block_kern_w16 block_kern_w16
+
+/* The addresses of columns, numbered by two dimensions. */
+static void find_columns(const char **columns, const char *x, const int64_t *dims,
+                         const int64_t *strides, int64_t first, int64_t count)
+{
+    for (int64_t k = 0; k < count && dims[0] == 1; k++)
+        columns[k] = x + (first + k) * strides[1];
+    int64_t i = first / dims[1], j = first % dims[1];
+    for (int64_t k = 0; k < count && dims[0] > 1; k++) {
+        columns[k] = x + i * strides[0] + j * strides[1];
+        if (++j == dims[1]) {
+            j = 0;
+            i++;
+        }
+    }
 }
 
 /* A run of elements that are `step` apart. */
@@ -132,7 +159,9 @@ STRIDED_RUN(kern_w8)
 STRIDED_RUN(kern_w16)
 
 /* The loops for one width. A `strided` one reads its inner run with any stride (0 repeats one
- * element). A `transposed` one writes runs of dims[1] and reads runs of dims[0]. */
+ * element). A `transposed` one has three dimensions: it reads columns of dims[0], and writes runs
+ * of dims[1] * dims[2], one element of each column. It accesses a cache line once on either side.
+ */
 #define COPY_LOOPS(W)                                                                              \
     static void strided_##W(char *out, const char *x, const int64_t *dims,                         \
                             const int64_t *out_strides, const int64_t *x_strides)                  \
@@ -175,76 +204,93 @@ STRIDED_RUN(kern_w16)
                        0);                                                                         \
         }                                                                                          \
     }                                                                                              \
-    static void edge_##W(char *out, int64_t os, const char *x, int64_t xs, int64_t ni, int64_t nj) \
+    static void edge_##W(char *out, int64_t os, const char *const *x, int64_t at, int64_t ni,      \
+                         int64_t nj)                                                               \
     {                                                                                              \
-        const int64_t w = (int64_t)sizeof(W), side = 16 / w, whole = nj - nj % side;               \
+        const int64_t w = (int64_t)sizeof(W), side = 16 / w, half = side > 1 ? side / 2 : 1;       \
+        const int64_t blocks = nj - nj % side, whole = nj - nj % half;                             \
         int64_t i = 0;                                                                             \
         for (; i + side <= ni; i += side) {                                                        \
-            for (int64_t j = 0; j < whole; j += side)                                              \
-                block_##W(out + i * os + j * w, os, x + j * xs + i * w, xs);                       \
+            for (int64_t j = 0; j < blocks; j += side)                                             \
+                block_##W(out + i * os + j * w, os, x + j, at + i * w);                            \
+            if (blocks < whole)                                                                    \
+                half_block_##W(out + i * os + blocks * w, os, x + blocks, at + i * w);             \
             for (int64_t k = i; k < i + side; k++)                                                 \
                 for (int64_t j = whole; j < nj; j++)                                               \
-                    ((W *)(out + k * os))[j] = ((const W *)(x + j * xs))[k];                       \
+                    ((W *)(out + k * os))[j] = ((const W *)(x[j] + at))[k];                        \
         }                                                                                          \
         for (; i < ni; i++)                                                                        \
             for (int64_t j = 0; j < nj; j++)                                                       \
-                ((W *)(out + i * os))[j] = ((const W *)(x + j * xs))[i];                           \
+                ((W *)(out + i * os))[j] = ((const W *)(x[j] + at))[i];                            \
     }                                                                                              \
-    static void patch_##W(char *out, int64_t os, const char *x, int64_t xs)                        \
+    static void patch_##W(char *out, int64_t os, const char *const *x, int64_t at)                 \
     {                                                                                              \
         for (int i = 0; i < LINE; i += 16)                                                         \
             for (int j = 0; j < LINE; j += 16)                                                     \
-                block_##W(out + i / (int)sizeof(W) * os + j, os, x + j / (int)sizeof(W) * xs + i,  \
-                          xs);                                                                     \
+                block_##W(out + i / (int)sizeof(W) * os + j, os, x + j / (int)sizeof(W), at + i);  \
     }                                                                                              \
-    static void square_##W(char *out, int64_t os, const char *x, int64_t xs, int64_t ni,           \
+    static void square_##W(char *out, int64_t os, const char *const *x, int64_t at, int64_t ni,    \
                            int64_t nj)                                                             \
     {                                                                                              \
-        const int64_t side = LINE / (int64_t)sizeof(W);                                            \
-        for (int64_t i = 0; i < ni; i += side) {                                                   \
+        const int64_t w = (int64_t)sizeof(W), side = LINE / w;                                     \
+        /* beyond a page, processors do not look ahead */                                          \
+        const bool is_far = nj > 1 && llabs((intptr_t)x[1] - (intptr_t)x[0]) >= PAGE;              \
+        int64_t i = 0;                                                                             \
+        for (; i + side <= ni; i += side) {                                                        \
             for (int64_t j = 0; j < nj; j += side) {                                               \
-                char *to = out + i * os + j * (int64_t)sizeof(W);                                  \
-                const char *from = x + j * xs + i * (int64_t)sizeof(W);                            \
-                if (ni - i >= side && nj - j >= side)                                              \
-                    patch_##W(to, os, from, xs);                                                   \
+                char *to = out + i * os + j * w;                                                   \
+                for (int64_t k = j + 2 * side; is_far && k < min_i64(nj, j + 3 * side); k++)       \
+                    __builtin_prefetch(x[k] + at + i * w);                                         \
+                if (nj - j >= side)                                                                \
+                    patch_##W(to, os, x + j, at + i * w);                                          \
                 else                                                                               \
-                    edge_##W(to, os, from, xs, ni - i < side ? ni - i : side,                      \
-                             nj - j < side ? nj - j : side);                                       \
+                    edge_##W(to, os, x + j, at + i * w, side, nj - j);                             \
             }                                                                                      \
         }                                                                                          \
+        if (i < ni)                                                                                \
+            edge_##W(out + i * os, os, x, at + i * w, ni - i, nj);                                 \
     }                                                                                              \
     static void transposed_##W(char *out, const char *x, const int64_t *dims,                      \
                                const int64_t *out_strides, const int64_t *x_strides)               \
     {                                                                                              \
-        int64_t os = out_strides[0], xs = x_strides[1], w = (int64_t)sizeof(W), side = SQUARE / w; \
-        for (int64_t i = 0; i < dims[0]; i += side)                                                \
-            for (int64_t j = 0; j < dims[1]; j += side)                                            \
-                square_##W(out + i * os + j * w, os, x + j * xs + i * w, xs,                       \
-                           dims[0] - i < side ? dims[0] - i : side,                                \
-                           dims[1] - j < side ? dims[1] - j : side);                               \
+        const int64_t os = out_strides[0], w = (int64_t)sizeof(W), side = SQUARE / w,              \
+                      nj = dims[1] * dims[2];                                                      \
+        const char *columns[SQUARE / sizeof(W)];                                                   \
+        for (int64_t j = 0; j < nj; j += side) {                                                   \
+            const int64_t some = min_i64(nj - j, side);                                            \
+            find_columns(columns, x, dims + 1, x_strides + 1, j, some);                            \
+            for (int64_t i = 0; i < dims[0]; i += side)                                            \
+                square_##W(out + i * os + j * w, os, columns, i * w, min_i64(dims[0] - i, side),   \
+                           some);                                                                  \
+        }                                                                                          \
     }                                                                                              \
     /* Reads a few rows from start to end; tiles are assembled in the first-level cache. */        \
     static void streamed_transposed_##W(char *out, const char *x, const int64_t *dims,             \
                                         const int64_t *out_strides, const int64_t *x_strides)      \
     {                                                                                              \
-        int64_t os = out_strides[0], xs = x_strides[1], w = (int64_t)sizeof(W), side = LINE / w;   \
+        const int64_t os = out_strides[0], w = (int64_t)sizeof(W), side = LINE / w,                \
+                      nj = dims[1] * dims[2];                                                      \
+        const char *columns[LINE / sizeof(W)];                                                     \
         char patch[LINE / sizeof(W) * LINE] __attribute__((aligned(LINE)));                        \
         if ((((uintptr_t)out | (uintptr_t)os) & (LINE - 1)) != 0) {                                \
             transposed_##W(out, x, dims, out_strides, x_strides);                                  \
             return;                                                                                \
         }                                                                                          \
-        for (int64_t j = 0; j < dims[1]; j += side)                                                \
+        for (int64_t j = 0; j < nj; j += side) {                                                   \
+            const int64_t some = min_i64(nj - j, side);                                            \
+            find_columns(columns, x, dims + 1, x_strides + 1, j, some);                            \
             for (int64_t i = 0; i < dims[0]; i += side) {                                          \
-                int64_t ni = dims[0] - i < side ? dims[0] - i : side;                              \
-                int64_t nj = dims[1] - j < side ? dims[1] - j : side;                              \
-                if (ni < side || nj < side) {                                                      \
-                    edge_##W(out + i * os + j * w, os, x + j * xs + i * w, xs, ni, nj);            \
+                const int64_t rows = min_i64(dims[0] - i, side);                                   \
+                char *to = out + i * os + j * w;                                                   \
+                if (rows < side || some < side) {                                                  \
+                    edge_##W(to, os, columns, i *w, rows, some);                                   \
                     continue;                                                                      \
                 }                                                                                  \
-                patch_##W(patch, LINE, x + j * xs + i * w, xs);                                    \
+                patch_##W(patch, LINE, columns, i *w);                                             \
                 for (int64_t k = 0; k < side; k++)                                                 \
-                    stream_line(out + (i + k) * os + j * w, patch + k * LINE);                     \
+                    stream_line(to + k * os, patch + k * LINE);                                    \
             }                                                                                      \
+        }                                                                                          \
     }
 COPY_LOOPS(kern_w1)
 COPY_LOOPS(kern_w2)
@@ -318,6 +364,27 @@ static void fill_up(struct nest *n, int64_t width)
     }
 }
 
+/* Makes dimension d the first of the block, before those that number its columns: the last one, and
+ * the one before it if the result has no gaps between them. False: it has too few columns. */
+static bool take_columns(struct copy_plan *p, int d, int64_t width)
+{
+    enum { FEW = 4 };
+    struct nest *n = &p->nest;
+    const int inner = n->rank - 1, next = d == inner - 1 ? d - 1 : inner - 1;
+    const bool both = d < inner - 1 && n->strides[0][next] == n->dims[inner] * width;
+    if (n->dims[inner] * (both ? n->dims[next] : 1) < FEW || (!both && n->rank == VIEW_MAX_RANK))
+        return false;
+    move_inward(n, d, both ? inner - 2 : inner - 1);
+    if (!both) {
+        n->rank++;
+        n->dims[inner + 1] = 1;
+        n->strides[0][inner + 1] = n->strides[1][inner + 1] = 0;
+        move_inward(n, inner, inner + 1); /* the one index of the new dimension comes before */
+    }
+    p->block_rank = 3;
+    return true;
+}
+
 static void choose_block(struct copy_plan *p, int64_t width)
 {
     struct nest *n = &p->nest;
@@ -330,13 +397,11 @@ static void choose_block(struct copy_plan *p, int64_t width)
         n->dims[inner] *= width;
         return;
     }
-    for (int d = inner - 1; d >= 0 && n->strides[1][inner] != 0; d--) {
-        if (n->strides[1][d] != width || n->dims[d] < 4 || n->dims[inner] < 4)
-            continue;
-        move_inward(n, d, inner - 1);
-        p->block = loops_of((size_t)width).transposed;
-        return;
-    }
+    for (int d = inner - 1; d >= 0 && n->strides[1][inner] != 0; d--)
+        if (n->strides[1][d] == width && n->dims[d] >= 4 && take_columns(p, d, width)) {
+            p->block = loops_of((size_t)width).transposed;
+            return;
+        }
 }
 
 void copy_plan_init(struct copy_plan *p, const struct view *out, const struct view *x)
@@ -344,6 +409,7 @@ void copy_plan_init(struct copy_plan *p, const struct view *out, const struct vi
     int64_t width = (int64_t)dtype_bytes(out->dtype);
     nest_init(&p->nest, 2);
     p->streams = false;
+    p->block_rank = 2;
     p->out_shift = p->x_shift = 0;
     p->empty = view_elements(out) == 0;
     if (p->empty)
@@ -374,7 +440,8 @@ void copy_plan_stream(struct copy_plan *p, const struct view *whole)
     if (p->empty)
         return;
     bool rows = p->block == copy_rows;
-    if (n->dims[inner] * (rows ? 1 : (int64_t)width) < STREAM_ROW ||
+    const int64_t run = n->dims[inner] * (p->block_rank == 3 ? n->dims[inner - 1] : 1);
+    if (run * (rows ? 1 : (int64_t)width) < STREAM_ROW ||
         view_elements(whole) < STREAM_FROM / (int64_t)width)
         return;
     struct loops loops = loops_of(width);
@@ -393,7 +460,7 @@ void copy_plan_run(const struct copy_plan *p, char *out, const char *x)
     if (p->empty)
         return;
     const struct nest *n = &p->nest;
-    int outer = n->rank - 2;
+    int outer = n->rank - p->block_rank;
     struct nest_walk w;
     char *at[2] = {out + p->out_shift, (char *)(uintptr_t)x + p->x_shift};
     if (outer == 0) {
@@ -439,10 +506,10 @@ static void copy_part(void *context, int64_t part, int worker)
 /* Pieces of a dimension are multiples of this, so that blocks and cache lines are not split. */
 static int64_t grain(const struct copy_plan *p, int d, int64_t width)
 {
-    bool transposed = p->block == loops_of((size_t)width).transposed ||
-                      p->block == loops_of((size_t)width).streamed_transposed;
-    int inner = p->nest.rank - 1;
-    return d == inner ? PART : d == inner - 1 && transposed ? SQUARE / width : 1;
+    const int inner = p->nest.rank - 1;
+    if (p->block_rank == 3 && d >= inner - 2)
+        return d == inner - 2 ? SQUARE / width : PART;
+    return d == inner ? PART : 1;
 }
 
 void copy_plan_share(struct thread_pool *workers, const struct copy_plan *p, const struct view *out,
@@ -495,7 +562,8 @@ void kern_copy_block(char *out, const char *x, const int64_t *dims, const int64_
     const int64_t w = (int64_t)width;
     const bool packed = out_strides[1] == w && (x_strides[1] == w || x_strides[1] == 0);
     if (out_strides[1] == w && x_strides[0] == w && !packed && dims[0] >= 4 && dims[1] >= 4)
-        l.transposed(out, x, dims, out_strides, x_strides);
+        l.transposed(out, x, (const int64_t[]){dims[0], 1, dims[1]}, out_strides,
+                     (const int64_t[]){w, 0, x_strides[1]});
     else if (!packed && dims[1] < FEW && dims[0] > dims[1]) /* the longer loop is the inner one */
         l.strided(out, x, (const int64_t[]){dims[1], dims[0]},
                   (const int64_t[]){out_strides[1], out_strides[0]},

@@ -5,8 +5,9 @@
  * and AVX-512; without either, libm is as fast. SLEEF selects the argument reduction of angles by
  * the largest one in the vector; as an element's result must not depend on its neighbours, angles
  * are passed to it in classes. Where SLEEF is inaccurate, as for the smallest subnormals and for
- * log-plus-one above 1e307, other code is used. spec: Exp, Expm1, Log, Log1p, Logistic, Tanh, Sin,
- * Cos, Tan, Erf, Cbrt, Pow, Atan2
+ * log-plus-one above 1e307, other code is used. Remainders are exact, by multiply-adds. spec: Exp,
+ * Expm1, Log, Log1p, Logistic, Tanh, Sin, Cos, Tan, Erf, Cbrt, Pow, Atan2, Acos, Acosh, Asin,
+ * Asinh, Atanh, Cosh, Sinh, Rem
  */
 #include "kern/tile.h"
 
@@ -124,30 +125,36 @@ static void sort_angles(struct angles *a, const double *x, int64_t n)
         }                                                                                          \
     }
 
-/* SLEEF computes elements for which WITHIN holds, libm the others. */
-#define WITHIN_UNARY(id, name, WITHIN)                                                             \
+/* SLEEF computes elements whose magnitude is between two numbers, libm the others. */
+#define WITHIN_UNARY(id, name, low, high)                                                          \
     static void F64_##id(void *result, const void *const *args, int64_t n)                         \
     {                                                                                              \
         double *out = result, made[LANES];                                                         \
         const double *x = args[0];                                                                 \
         for (int64_t i = 0; i < n; i += LANES) {                                                   \
             const int64_t some = n - i < LANES ? n - i : LANES;                                    \
-            if (some == LANES && ALL_WITHIN(LOAD(x + i), 1e-300, 1e300)) {                         \
+            if (some == LANES && ALL_WITHIN(LOAD(x + i), low, high)) {                             \
                 STORE(out + i, SLEEF(name)(LOAD(x + i)));                                          \
                 continue;                                                                          \
             }                                                                                      \
             STORE(made, SLEEF(name)(load_some(x + i, some)));                                      \
             for (int64_t k = 0; k < some; k++)                                                     \
-                if (!(WITHIN(x[i + k])))                                                           \
+                if (!(fabs(x[i + k]) >= (low) && fabs(x[i + k]) <= (high)))                        \
                     made[k] = name(x[i + k]);                                                      \
             memcpy(out + i, made, (size_t)some * sizeof *out);                                     \
         }                                                                                          \
     }
-#define NOT_EXTREME(x) ((x) < 1e300 && fabs(x) > 1e-300)
 
 UNARY(log, log)
 UNARY(erf, erf)
-WITHIN_UNARY(log1p, log1p, NOT_EXTREME)
+WITHIN_UNARY(log1p, log1p, 1e-300, 1e300)
+WITHIN_UNARY(acos, acos, 1e-300, 1)
+WITHIN_UNARY(acosh, acosh, 1, 1e150)
+WITHIN_UNARY(asin, asin, 1e-300, 1)
+WITHIN_UNARY(asinh, asinh, 1e-300, 1e150)
+WITHIN_UNARY(atanh, atanh, 1e-300, 1)
+WITHIN_UNARY(cosh, cosh, 0, 700)
+WITHIN_UNARY(sinh, sinh, 1e-300, 700)
 CIRCLE(circle_tan, tan)
 
 /* SLEEF's tan is wrong for the smallest subnormals; numbers that small are their own tangent. */
@@ -173,6 +180,41 @@ BINARY(power, pow)
 CIRCLE(cosine, cos)
 CIRCLE(sine, sin)
 
+/* Exact below this quotient: if its integer part is too great by one, the remainder becomes
+ * negative. */
+static void F64_remainder(void *result, const void *const *args, int64_t n)
+{
+    enum { CHUNK = 512 };
+    const double most = 0x1p52;
+    double *out = result, made[CHUNK];
+    const double *a = args[0], *b = args[1];
+    for (int64_t at = 0; at < n; at += CHUNK) {
+        const int64_t some = n - at < CHUNK ? n - at : CHUNK;
+        int far = 0;
+        for (int64_t i = 0; i < some; i++) {
+            const double x = fabs(a[at + i]), y = fabs(b[at + i]), q = x / y;
+            const double r = __builtin_fma(-trunc(q), y, x);
+            far |= !((q < most) & (y < (double)INFINITY));
+            made[i] = copysign(r < 0 ? r + y : r, a[at + i]);
+        }
+        for (int64_t i = 0; far && i < some; i++) {
+            const double x = a[at + i], y = b[at + i];
+            if (!(fabs(x) / fabs(y) < most && fabs(y) < (double)INFINITY))
+                made[i] = fmod(x, y);
+        }
+        memcpy(out + at, made, (size_t)some * sizeof *out);
+    }
+}
+
+/* 1 / (1 + e), e >= 0, without the errors of the sum and of the quotient, which would add to e's.
+ */
+static inline double inverse_above(double e)
+{
+    const double sum = 1 + e, r = 1 / sum, low = e > 1 ? 1 - (sum - e) : e - (sum - 1);
+    const double rest = __builtin_fma(-sum, r, 1) - low * r;
+    return e < 0x1p53 ? __builtin_fma(rest, r, r) : r;
+}
+
 static void F64_logistic(void *result, const void *const *args, int64_t n)
 {
     enum { CHUNK = 512 };
@@ -184,13 +226,19 @@ static void F64_logistic(void *result, const void *const *args, int64_t n)
             e[i] = -x[at + i];
         F64_exponential(e, (const void *const[]){e}, some);
         for (int64_t i = 0; i < some; i++)
-            out[at + i] = 1 / (1 + e[i]);
+            out[at + i] = inverse_above(e[i]);
     }
 }
 
 static const struct tile_row rows[] = {
+    {"acos", F64_acos},
+    {"acosh", F64_acosh},
+    {"asin", F64_asin},
+    {"asinh", F64_asinh},
     {"atan2", F64_atan2},
+    {"atanh", F64_atanh},
     {"cbrt", F64_cbrt},
+    {"cosh", F64_cosh},
     {"cosine", F64_cosine},
     {"erf", F64_erf},
     {"exponential", F64_exponential},
@@ -199,7 +247,9 @@ static const struct tile_row rows[] = {
     {"log-plus-one", F64_log1p},
     {"logistic", F64_logistic},
     {"power", F64_power},
+    {"remainder", F64_remainder},
     {"sine", F64_sine},
+    {"sinh", F64_sinh},
     {"tan", F64_tan},
     {"tanh", F64_tanh},
 };

@@ -47,6 +47,28 @@ static bool all_near(const float *x, int64_t n)
             }                                                                                      \
         }                                                                                          \
     }
+/* Likewise, of two operands. */
+#define SPLIT(id, spelling, near, formula, by_libm)                                                \
+    static void F32_##id(void *result, const void *const *args, int64_t n)                         \
+    {                                                                                              \
+        float *out = result, made[CHUNK];                                                          \
+        const float *a = args[0], *b = args[1];                                                    \
+        for (int64_t at = 0; at < n; at += CHUNK) {                                                \
+            const int64_t some = n - at < CHUNK ? n - at : CHUNK;                                  \
+            int far = 0;                                                                           \
+            for (int64_t i = 0; i < some; i++) {                                                   \
+                const double x = (double)a[at + i], y = (double)b[at + i];                         \
+                far |= !(near);                                                                    \
+                made[i] = (float)(formula);                                                        \
+            }                                                                                      \
+            for (int64_t i = 0; far && i < some; i++) {                                            \
+                const float x = a[at + i], y = b[at + i];                                          \
+                if (!(near))                                                                       \
+                    made[i] = by_libm;                                                             \
+            }                                                                                      \
+            memcpy(out + at, made, (size_t)some * sizeof *out);                                    \
+        }                                                                                          \
+    }
 #include "kern/elementwise_vector.def"
 
 /* ---- the rows of each type ---- */
@@ -54,6 +76,7 @@ static bool all_near(const float *x, int64_t n)
 #define UNARY(id, spelling, formula) {spelling, F32_##id},
 #define BINARY UNARY
 #define CIRCLE(id, spelling, formula, by_libm) UNARY(id, spelling, )
+#define SPLIT(id, spelling, near, formula, by_libm) UNARY(id, spelling, )
 static const struct tile_row F32_rows[] = {
 #include "kern/elementwise_vector.def"
 };

@@ -6,9 +6,10 @@
 #include "kern/fused_view.h"
 
 enum {
-    FAR_APART = 64,        /* bytes: a cache line */
-    PANEL_STEPS = 16,      /* indices of a panel: their elements share a cache line */
-    PANEL_BYTES = 1 << 20, /* maximum size of a panel */
+    FAR_APART = 64,       /* bytes: a cache line */
+    PANEL_LINES = 16,     /* cache lines on each column of a panel; fewer if they are long */
+    PANEL_GOAL = 1 << 19, /* preferred and maximum size of a panel in bytes */
+    PANEL_BYTES = 1 << 20,
     FEW = 4
 };
 
@@ -191,8 +192,11 @@ void fused_view_use_panels(struct fused_view *v, int64_t block)
     const int d = nearest_dim(v);
     if (d < 0 || v->dims[d] < FEW)
         return;
-    const int64_t steps = min_i64(v->dims[d], PANEL_STEPS);
     v->inside = dims_elements(v->rank - d - 1, v->dims + d + 1);
+    int64_t lines = PANEL_LINES;
+    while (lines > 1 && lines * FAR_APART * v->inside > PANEL_GOAL)
+        lines /= 2;
+    const int64_t steps = min_i64(v->dims[d], lines * FAR_APART / v->width);
     v->panel = steps * v->inside;
     const bool in_block = d == v->rank - 2 && v->panel <= block;
     if (!in_block && v->panel * v->width <= PANEL_BYTES)

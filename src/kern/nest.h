@@ -128,7 +128,8 @@ typedef void copy_block_fn(char *out, const char *x, const int64_t *dims,
                            const int64_t *out_strides, const int64_t *x_strides);
 struct copy_plan {
     bool empty;
-    struct nest nest;           /* outer dimensions; the last two go to `block` */
+    struct nest nest; /* the last `block_rank` dimensions, 2 or 3, go to `block` */
+    int block_rank;
     int64_t out_shift, x_shift; /* to the first element after reversing dimensions */
     copy_block_fn *block;
     bool streams; /* non-temporal stores */

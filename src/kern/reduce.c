@@ -28,7 +28,25 @@ struct reduction {
     int64_t tile;   /* down columns: adjacent results at a time; else 0 */
     int64_t piece;  /* of one block: number of results, or of tiles of them, in one task */
     char *reducers; /* results of the blocks, `results` each */
+    bool repeated;  /* only the first of equal results are computed */
 };
+
+/* Copies rows of n elements, at most to the end of the innermost reduced dimension; returns their
+ * number. */
+static int pack_rows(const struct reduction *r, struct nest_walk *w, char *scratch, int64_t pitch,
+                     int64_t rows, int64_t n)
+{
+    const int inner = r->reduced.rank - 1;
+    const size_t width = r->reducer.in.from;
+    const int64_t some = min_i64(rows, r->reduced.dims[inner] - w->index[inner]);
+    kern_copy_block(
+        scratch, w->at[0], (const int64_t[]){some, n}, (const int64_t[]){pitch, (int64_t)width},
+        (const int64_t[]){r->reduced.strides[0][inner], r->kept.strides[1][r->kept.rank - 1]},
+        width);
+    for (int64_t k = 0; k < some; k++)
+        nest_step(w);
+    return (int)some;
+}
 
 /* One tile of results: each row of the operand is combined into all of them. */
 static void reduce_column_tile(const struct reduction *r, char *acc, char *x, int64_t n,
@@ -36,19 +54,19 @@ static void reduce_column_tile(const struct reduction *r, char *acc, char *x, in
 {
     char scratch[REDUCER_ROWS][NARROW * sizeof(union kern_element)] __attribute__((aligned(64)));
     const void *rows[REDUCER_ROWS];
-    int64_t x_stride = r->kept.strides[1][r->kept.rank - 1];
-    size_t width = r->reducer.in.from;
-    bool packed = x_stride == (int64_t)width;
+    const bool packed = r->kept.strides[1][r->kept.rank - 1] == (int64_t)r->reducer.in.from;
     struct nest_walk w;
     nest_start_from(&w, &r->reduced, r->reduced.rank, &x, from);
-    while (count > 0) {
-        int taken = 0;
-        for (; taken < REDUCER_ROWS && count > 0; taken++, count--) {
-            rows[taken] = packed ? w.at[0] : scratch[taken];
-            if (!packed)
-                kern_pack(scratch[taken], w.at[0], x_stride, width, n);
+    for (int taken = 0; count > 0; count -= taken) {
+        const int most = (int)min_i64(count, REDUCER_ROWS);
+        for (taken = 0; taken < most && packed; taken++) {
+            rows[taken] = w.at[0];
             nest_step(&w);
         }
+        for (int k = 0; k < REDUCER_ROWS && !packed; k++)
+            rows[k] = scratch[k];
+        while (taken < most)
+            taken += pack_rows(r, &w, scratch[taken], (int64_t)sizeof scratch[0], most - taken, n);
         reducer_rows(&r->reducer, acc, rows, taken, n);
     }
 }
@@ -301,24 +319,71 @@ void fill_with_init(struct thread_pool *workers, int n, const struct view *out,
     }
 }
 
+static bool run_reduction(struct thread_pool *workers, struct reduction *r)
+{
+    if (r->blocks == 1) {
+        int64_t units = r->tile > 0 ? column_tiles(r) : r->results;
+        thread_pool_run(workers, ratio_up(units, r->piece), reduce_piece, r);
+        return true;
+    }
+    r->reducers = mem_alloc((size_t)(r->blocks * r->results) * r->reducer.width);
+    if (!r->reducers)
+        return false;
+    thread_pool_run(workers, r->blocks, reduce_one_block, r);
+    join_blocks(r);
+    mem_free(r->reducers);
+    return true;
+}
+
+/* Along kept dimensions that the operand repeats, all results are equal: only the first ones are
+ * computed, in the order that was planned for all. Not down columns, which are read together. */
+static void skip_repeated(struct reduction *r, const struct view *out, const struct view *x,
+                          const bool *reduced)
+{
+    struct view first_out = *out, first_x = *x;
+    bool any = false;
+    for (int d = 0, k = 0; d < x->rank; d++) {
+        if (!reduced[d] && x->strides[d] == 0 && x->dims[d] > 1) {
+            first_out.dims[k] = first_x.dims[d] = 1;
+            any = true;
+        }
+        k += !reduced[d];
+    }
+    if (!any || r->tile > 0)
+        return;
+    split_dims(r, &first_out, &first_x, reduced);
+    r->results = nest_points(&r->kept);
+    r->repeated = true;
+}
+
+/* Copies the results that were computed to the equal ones. */
+static void repeat_results(struct thread_pool *workers, const struct view *out,
+                           const struct view *x, const bool *reduced)
+{
+    for (int d = 0, k = 0; d < x->rank; d++) {
+        if (!reduced[d] && x->strides[d] == 0 && x->dims[d] > 1) {
+            struct view rest = *out, first = *out;
+            rest.data += rest.strides[k];
+            first.dims[k] = --rest.dims[k];
+            first.strides[k] = 0;
+            kern_copy(workers, &rest, &first);
+        }
+        k += !reduced[d];
+    }
+}
+
 bool reduce_dimensions(struct thread_pool *workers, const struct view *out, const struct view *x,
                        const void *init, enum dtype acc, enum dtype work, const bool *reduced,
                        enum kern_combine combine)
 {
-    struct reduction r;
+    struct reduction r = {.repeated = false};
     reducer_init(&r.reducer, combine, out->dtype, x->dtype, acc, work, init);
     plan_reduction(&r, out, x, reduced);
-    if (r.blocks == 1) {
-        int64_t units = r.tile > 0 ? column_tiles(&r) : r.results;
-        thread_pool_run(workers, ratio_up(units, r.piece), reduce_piece, &r);
-        return true;
-    }
-    r.reducers = mem_alloc((size_t)(r.blocks * r.results) * r.reducer.width);
-    if (!r.reducers)
+    skip_repeated(&r, out, x, reduced);
+    if (!run_reduction(workers, &r))
         return false;
-    thread_pool_run(workers, r.blocks, reduce_one_block, &r);
-    join_blocks(&r);
-    mem_free(r.reducers);
+    if (r.repeated)
+        repeat_results(workers, out, x, reduced);
     return true;
 }
 

@@ -192,15 +192,15 @@ KERN_CLONES static int64_t repeat_by_shuffles(char *out, const char *x, int64_t 
                                               int64_t width, int64_t n)
 {
     union {
+        uint8_t bytes[16 * SHUFFLES];
         vector16 v[SHUFFLES];
-        uint8_t bytes[SHUFFLES * sizeof(vector16)];
     } from;
     const int64_t piece = (int64_t)sizeof(vector16), per_vector = piece / width;
-    /* the quotient of a number below 128 by one up to 64 is the high part of this product */
-    const uint32_t w = (uint32_t)width, inverse = (1 << 13) / ((uint32_t)n * w) + 1;
+    /* byte / (n * width), multiplied by the reciprocal: quotients are less than 128 */
+    const uint32_t low = (uint32_t)width - 1, reciprocal = (1u << 16) / (uint32_t)(n * width) + 1;
+    for (uint32_t byte = 0; byte < sizeof from; byte++)
+        from.bytes[byte] = (uint8_t)((byte * reciprocal >> 16) * (low + 1) + (byte & low));
     int64_t i = 0;
-    for (uint32_t k = 0; k < sizeof from; k++)
-        from.bytes[k] = (uint8_t)((k * inverse >> 13) * w + (k & (w - 1)));
     for (; i + per_vector <= count; i += per_vector, x += piece)
         for (int64_t k = 0; k < n; k++, out += piece)
             *(vector16 *)(void *)out = shuffled(*(const vector16 *)(const void *)x, from.v[k]);

@@ -130,6 +130,62 @@ static inline double vector_cbrt(double x)
     return a > 0 && a < (double)INFINITY ? vector_with_sign(r, x) : x;
 }
 
+/* ---- hyperbolic functions and their inverses ---- */
+
+static inline double vector_sinh(double x)
+{
+    const double e = vector_expm1(vector_abs(x));
+    return vector_with_sign((e + e / (e + 1)) * 0.5, x);
+}
+
+static inline double vector_cosh(double x)
+{
+    const double e = vector_exp(vector_abs(x));
+    return (e + 1 / e) * 0.5;
+}
+
+static inline double vector_asinh(double x)
+{
+    const double a = vector_abs(x), square = a * a;
+    const double r = vector_log1p(a + square / (1 + sqrt(1 + square)));
+    return a < (double)INFINITY ? vector_with_sign(r, x) : x;
+}
+
+static inline double vector_acosh(double x)
+{
+    const double t = x - 1, r = vector_log1p(t + sqrt(t * (t + 2)));
+    return x < 1 ? (double)NAN : r;
+}
+
+static inline double vector_atanh(double x)
+{
+    const double a = vector_abs(x);
+    return vector_with_sign(vector_log1p(2 * a / (1 - a)) * 0.5, x);
+}
+
+/* The second leg of a right triangle with hypotenuse 1. */
+static inline double vector_leg(double x) { return sqrt((1 - x) * (1 + x)); }
+
+/* ---- remainder ---- */
+
+/* Of f32 numbers: below this quotient its rounding does not reach the next integer, and its product
+ * with y is exact. */
+static inline int vector_remainder_is_exact(double x, double y)
+{
+    return (vector_abs(x / y) < 0x1p28) & (vector_abs(y) < (double)INFINITY);
+}
+
+static inline double vector_remainder(double x, double y)
+{
+    double q = vector_abs(x / y);
+    q = q < 0x1p28 ? q : 0;
+    const double nearest = (q + VECTOR_ROUNDER) - VECTOR_ROUNDER,
+                 whole = nearest > q ? nearest - 1 : nearest;
+    return vector_with_sign(vector_abs(x) - whole * vector_abs(y), x);
+}
+
+/* ---- x^y ---- */
+
 static inline double vector_off_whole(double a) /* from the nearest whole number; |a| < 2^51 */
 {
     return (a + VECTOR_ROUNDER) - VECTOR_ROUNDER - a;

@@ -288,10 +288,12 @@ static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
     i = simple_inst(b, i, &operands);
     if (simple_find(b, i, operands, out) || same_find(b, i, operands, out))
         return take_over(b, i, *out);
-    struct step *s = plan_emit(b, i, operands, starts, i->shape, out);
-    if (!s || !plan_prepare(b, s))
-        return false;
-    plan_split_indices(b, s);
+    if (!simple_smaller(b, i, operands, out)) {
+        struct step *s = plan_emit(b, i, operands, starts, i->shape, out);
+        if (!s || !plan_prepare(b, s))
+            return false;
+        plan_split_indices(b, s);
+    }
     same_note(b, i, operands, *out);
     simple_note(b, *out);
     return true;

@@ -7,6 +7,7 @@
 #include "plan/fuse.h"
 
 #include "jit/jit.h"
+#include "kern/cpu.h"
 
 enum { MAX_VALUES = KERN_FUSED_VIEWS + KERN_FUSED_OPS };
 
@@ -80,12 +81,24 @@ static void sort_by_stage(struct lowering *z)
                 z->order[count++] = k;
 }
 
+/* Whether machine code is faster than tile kernels: for several instructions, whose values stay in
+ * registers. Of a single one, with or without conversions, unless the kernels have more lanes. */
+static bool is_worth_while(const struct lowering *z, int first, int count)
+{
+    int instructions = 0;
+    for (int k = first; k < first + count; k++)
+        instructions += z->ops[z->order[k]].meaning.kind == TILE_INST;
+    return instructions > 1 || (count > 1 && cpu_isa() != CPU_AVX512);
+}
+
 static void group(struct lowering *z)
 {
     for (int at = 0; at < z->op_count;) {
         int stage = z->stages[z->order[at]], end = at + 1;
         while (stage % 2 == 0 && end < z->op_count && z->stages[z->order[end]] == stage)
             end++;
+        if (!is_worth_while(z, at, end - at))
+            end = at + 1;
         for (int k = at; k < end; k++)
             z->lowered_by[z->order[k]] = z->lowered_count;
         z->lowered[z->lowered_count++] = (struct lowered){.first = at, .count = end - at};
@@ -199,19 +212,10 @@ static kern_native_fn *compile_ops(struct lowering *z, const struct lowered *l, 
     return jit_tile_function(b, z->code);
 }
 
-/* Whether machine code is faster than tile kernels: for several ops, and for elementary functions,
- * whose constants it does not load by themselves. */
-static bool is_worth_while(const struct fuse_op *op, int count)
-{
-    return count > 1 || (op->kind == KERN_FUSED_APPLY && op->meaning.kind == TILE_INST &&
-                         op_is(op->meaning.inst->opcode, OP_ELEMENTARY));
-}
-
 /* False: out of memory for code. */
 static bool compile(struct lowering *z, struct lowered *l)
 {
-    const int first = z->order[l->first];
-    const bool native = z->stages[first] % 2 == 0 && is_worth_while(&z->ops[first], l->count);
+    const bool native = l->count > 1;
     bool single = false;
     for (int k = 0; k < l->arg_count; k++)
         single |= z->single[l->args[k]];
@@ -383,7 +387,7 @@ void fuse_lower(struct planner *pl, int leaf_count, const struct fuse_leaf *leav
                            .leaves = leaves,
                            .fixed = fixed,
                            .ops = ops};
-    z->code = is_worth_while(ops, op_count) || repeats(z) ? plan_code(pl) : NULL;
+    z->code = op_count > 1 || repeats(z) ? plan_code(pl) : NULL;
     if (!divide(z)) {
         z->code = NULL;
         divide(z);

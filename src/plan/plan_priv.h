@@ -268,6 +268,10 @@ int same_constant(struct planner *pl, const struct literal *l);
 const struct inst *simple_inst(struct build *b, const struct inst *i, struct leaves *operands);
 /* Finds the instruction's value, if it exists already or can be constant-folded. */
 bool simple_find(struct build *b, const struct inst *i, struct leaves operands, struct leaves *out);
+/* Makes a step on the operands of broadcasts instead of the broadcasts themselves, and one that
+ * repeats its result; false if the instruction has none. */
+bool simple_smaller(struct build *b, const struct inst *i, struct leaves operands,
+                    struct leaves *out);
 /* Records the results of the last step. */
 void simple_note(struct build *b, struct leaves made);
 

@@ -1,7 +1,7 @@
 /*
  * simple.c: algebraic simplification and constant folding: instructions that are aliases of
- * existing values, rearrangements that can be merged with their operand's, and operations on small
- * constants that are evaluated while planning.
+ * existing values, rearrangements that can be merged with their operand's, operations that are
+ * moved before broadcasts, and operations on small constants that are evaluated while planning.
  *
  * Only identities that hold for every bit pattern are used: for floats, x * 1 and x + 0 are not
  * always x (-0, signalling NaNs).
@@ -302,4 +302,66 @@ void simple_note(struct build *b, struct leaves made)
     for (int k = 0; k < made.count; k++)
         if (made.at[k] >= 0)
             b->maker[made.at[k]] = b->f->step_count - 1;
+}
+
+/* ---- before broadcasts ---- */
+
+/* The broadcast that makes the value and, in `from`, what it repeats; or NULL. */
+static const struct inst *broadcast_of(const struct build *b, int value, int *from)
+{
+    const struct step *s = maker_of(b, value);
+    if (!s || s->inst->opcode != OP_BROADCAST || s->operand_count != 1)
+        return NULL;
+    *from = s->operands[0];
+    return s->inst;
+}
+
+static bool repeat_alike(const struct inst *x, const struct inst *y)
+{
+    const struct ints p = inst_ints(x, A_DIMENSIONS), q = inst_ints(y, A_DIMENSIONS);
+    const struct shape *from = x->operands[0]->shape;
+    bool alike = p.count == q.count;
+    for (int64_t d = 0; d < p.count && alike; d++)
+        alike = p.at[d] == q.at[d] && from->dims[d] == y->operands[0]->shape->dims[d];
+    return alike;
+}
+
+/* Whether the result of the instruction is so much larger that a step of its own is worth it. */
+static bool is_much_smaller(const struct shape *x, const struct inst *i)
+{
+    enum { TIMES = 4, FROM = 1 << 12 };
+    int64_t few, all;
+    return x->rank > 0 && shape_elements(x, &few) && shape_elements(i->shape, &all) &&
+           all >= FROM && few <= all / TIMES;
+}
+
+bool simple_smaller(struct build *b, const struct inst *i, struct leaves x, struct leaves *out)
+{
+    const struct shape *shapes[KERN_MAX_ARGS];
+    const struct inst *first = NULL;
+    int from[KERN_MAX_ARGS];
+    if (!plan_optimises(b->pl) || x.count != i->operand_count || x.count > KERN_MAX_ARGS ||
+        (!op_is(i->opcode, OP_ELEMENTWISE) && i->opcode != OP_CONVERT))
+        return false;
+    for (int k = 0; k < x.count; k++) {
+        const struct inst *repeat = broadcast_of(b, x.at[k], &from[k]);
+        first = k == 0 ? repeat : first;
+        if (!repeat || !repeat_alike(first, repeat))
+            return false;
+        shapes[k] = repeat->operands[0]->shape;
+    }
+    if (!first || !is_much_smaller(shapes[0], i))
+        return false;
+    const struct shape *shape = derive_shape(b, shapes[0], i->shape->dtype);
+    struct inst *op = derive_inst(b, i, (enum opcode)i->opcode, shape, x.count, shapes);
+    op->attrs = i->attrs;
+    op->attr_count = i->attr_count;
+    if (!derive_step(b, op, from, out))
+        return false;
+    simple_note(b, *out);
+    const int value = *out->at;
+    struct inst *repeat = derive_inst(b, i, OP_BROADCAST, i->shape, 1, &shape);
+    const struct ints dims = inst_ints(first, A_DIMENSIONS);
+    derive_dimensions(b, repeat, (int)dims.count, dims.at);
+    return derive_step(b, repeat, &value, out) != NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * Tests of non-temporal stores, which only large arrays use. Elements of the source are numbered,
- * so that every element of the result is known.
+ * Tests of copies, and of non-temporal stores, which only large arrays use. Elements of the source
+ * are numbered, so that every element of the result is known.
  */
 #include "check_quiet.h"
 
@@ -114,6 +114,61 @@ START_TEST(large_copies)
 }
 END_TEST
 
+/* Compares a copy with the elements one by one. */
+static bool copies_elements(const struct view *out, const struct view *x)
+{
+    const size_t width = dtype_bytes(x->dtype);
+    bool ok = true;
+    kern_copy(NULL, out, x);
+    for (int64_t n = 0; n < view_elements(out); n++) {
+        const char *to = out->data, *from = x->data;
+        int64_t rest = n;
+        for (int d = out->rank - 1; d >= 0; d--) {
+            to += rest % out->dims[d] * out->strides[d];
+            from += rest % out->dims[d] * x->strides[d];
+            rest /= out->dims[d];
+        }
+        ok &= memcmp(to, from, width) == 0;
+    }
+    return ok;
+}
+
+/* Every order of four dimensions, forwards and backwards, without and with gaps in the result. */
+START_TEST(permuted_copies)
+{
+    enum { RANK = 4, ORDERS = 256, BYTES = 1 << 20 };
+    static const int64_t sizes[][RANK] = {{2, 3, 37, 5}, {16, 1, 9, 8}, {3, 70, 4, 21}};
+    const enum dtype t = of_width[_i];
+    char *from = malloc(BYTES), *to = malloc(BYTES);
+    for (int k = 0; k < BYTES; k++)
+        from[k] = (char)((unsigned)k * 2654435761u >> 13);
+    for (int n = 0; n < 2 * 2 * ORDERS * (int)COUNT_OF(sizes); n++) {
+        const int order = n % ORDERS, gap = n / ORDERS % 2, back = n / ORDERS / 2 % 2;
+        const int64_t *dims = sizes[n / ORDERS / 4];
+        int64_t stride = (int64_t)dtype_bytes(t);
+        struct view out, x = {.dtype = t, .rank = RANK, .data = from};
+        unsigned seen = 0;
+        for (int d = 0; d < RANK; d++)
+            seen |= 1u << ((unsigned)order >> 2 * d & 3);
+        if (seen != 15)
+            continue;
+        for (int d = 0; d < RANK; d++) {
+            const int at = order >> 2 * d & 3;
+            x.dims[at] = dims[at] - gap > 0 ? dims[at] - gap : 1;
+            x.strides[at] = back && d == 1 ? -stride : stride;
+            x.data += x.strides[at] < 0 ? stride * (x.dims[at] - 1) : 0;
+            stride *= dims[at];
+        }
+        view_dense(&out, t, RANK, dims, to);
+        memcpy(out.dims, x.dims, sizeof out.dims);
+        ck_assert_msg(copies_elements(&out, &x), "order %x gap %d back %d", (unsigned)order, gap,
+                      back);
+    }
+    free(from);
+    free(to);
+}
+END_TEST
+
 START_TEST(large_gather)
 {
     enum dtype t = of_width[_i];
@@ -150,6 +205,7 @@ int main(void)
 {
     TCase *c = tcase_create("large");
     tcase_add_loop_test(c, large_copies, 0, COUNT_OF(of_width));
+    tcase_add_loop_test(c, permuted_copies, 0, COUNT_OF(of_width));
     tcase_add_loop_test(c, large_gather, 0, COUNT_OF(of_width));
     Suite *s = suite_create("kern_large");
     suite_add_tcase(s, c);

@@ -105,12 +105,16 @@ static void through_long_double(const char *opcode, double *out, const double *x
         long double (*unary)(long double);
         long double (*binary)(long double, long double);
     } wide[] = {
-        {"atan2", NULL, atan2l},       {"cbrt", cbrtl, NULL},
+        {"acos", acosl, NULL},         {"acosh", acoshl, NULL},
+        {"asin", asinl, NULL},         {"asinh", asinhl, NULL},
+        {"atan2", NULL, atan2l},       {"atanh", atanhl, NULL},
+        {"cbrt", cbrtl, NULL},         {"cosh", coshl, NULL},
         {"cosine", cosl, NULL},        {"erf", erfl, NULL},
         {"exponential", expl, NULL},   {"exponential-minus-one", expm1l, NULL},
         {"log", logl, NULL},           {"log-plus-one", log1pl, NULL},
         {"logistic", logisticl, NULL}, {"power", NULL, powl},
-        {"sine", sinl, NULL},          {"tan", tanl, NULL},
+        {"remainder", NULL, fmodl},    {"sine", sinl, NULL},
+        {"sinh", sinhl, NULL},         {"tan", tanl, NULL},
         {"tanh", tanhl, NULL},
     };
     for (size_t k = 0; k < COUNT_OF(wide); k++)

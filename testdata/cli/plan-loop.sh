@@ -32,7 +32,8 @@ body { s = (s32[], f32[300,300], f32[300], f32[300,300]) parameter(0)
  rows = f32[300,300] broadcast(sorted), dimensions={0}
  columns = f32[300,300] broadcast(mapped), dimensions={1}
  sum = f32[300,300] add(rows, columns)
- outer = f32[300,300] multiply(rows, rows)
+ other = f32[300,300] broadcast(sorted), dimensions={1}
+ outer = f32[300,300] multiply(rows, other)
  more = f32[300,300] multiply(v, outer)
  d = f32[300,300] dot(v, k), lhs_contracting_dims={1}, rhs_contracting_dims={0}
  zero = s32[] constant(0)
@@ -75,7 +76,7 @@ want ' %n .*; not hoisted: in a condition, branch or called computation$'
 want ' %s .*; once per run$'
 want ' %l.2 .* compare$' # its loop runs it as scalar code
 want ' hoisted 2 steps executed once per run, after fusion$' # %s, and %a of %large
-want ' invariant 2 loop-invariant steps hoisted, after fusion$'
+want ' invariant 3 loop-invariant steps hoisted, after fusion$'
 $HLO plan a.hlo | grep 'not hoisted' && exit 1
 $HLO plan --plain -v a.hlo | grep 'not hoisted' && exit 1
 $HLO plan a.hlo --json | grep -q '"what":"add","not_hoisted":"depends on state 0, which the body changes"' || exit 1
