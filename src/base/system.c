@@ -24,7 +24,7 @@
 #if defined __GLIBC__
 #include <malloc.h>
 #endif
-#if (defined __linux__ || defined __FreeBSD__ || defined __NetBSD__) && !defined SYSTEM_PORTABLE
+#if defined __linux__ || defined __FreeBSD__ || defined __NetBSD__
 #define SYSTEM_ELF
 #include <dlfcn.h>
 #include <link.h>
@@ -144,8 +144,6 @@ int system_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until)
         timespec_of(now.tv_sec * INT64_C(1000000000) + now.tv_nsec + (left > 0 ? left : 0));
     return pthread_cond_timedwait(c, lock, &t);
 }
-
-int64_t system_thread_time(pthread_t thread) { return -1; }
 #else
 void system_cond_init(pthread_cond_t *c)
 {
@@ -161,7 +159,11 @@ int system_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until)
     struct timespec t = timespec_of(until);
     return pthread_cond_timedwait(c, lock, &t);
 }
+#endif
 
+#if defined __APPLE__
+int64_t system_thread_time(pthread_t thread) { return -1; }
+#else
 int64_t system_thread_time(pthread_t thread)
 {
     clockid_t clock;
@@ -249,7 +251,7 @@ void system_signals_close(struct system_signals *s)
     pthread_cancel(s->thread);
     pthread_join(s->thread, NULL);
     for (int number; (number = system_signals_take(s)) > 0;)
-        raise(number); /* pending again */
+        kill(getpid(), number); /* pending again */
     close(s->fd);
     close(s->to);
     s->fd = -1;
