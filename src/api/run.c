@@ -3,6 +3,7 @@
  */
 #include "api/api.h"
 
+#include "base/system.h"
 #include "plan/plan.h"
 #include "world/world.h"
 

@@ -6,8 +6,9 @@
  */
 #include "base/oom.h"
 
+#include "base/system.h"
+
 #include <stdlib.h>
-#include <sys/mman.h>
 
 /* The first chunk is small: a run of a few microseconds has arenas of its own, and larger chunks
  * would make malloc and free dominate its time. */
@@ -53,14 +54,14 @@ void arena_free(struct arena *a)
     *a = (struct arena){.generation = a->generation};
 }
 
-/* Rounds `*size` up to a multiple of the huge page size. The madvise is a hint: without huge pages,
- * the kernel uses small ones. */
+/* Rounds `*size` up to a multiple of the huge page size. Without huge pages, the system uses
+ * small ones. */
 static void *huge_chunk(size_t *size)
 {
     *size = (*size + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
     void *chunk = aligned_alloc(HUGE_PAGE, *size);
     if (chunk)
-        madvise(chunk, *size, MADV_HUGEPAGE);
+        system_advise_huge(chunk, *size);
     return chunk;
 }
 

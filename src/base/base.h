@@ -65,6 +65,7 @@ struct str str_trim(struct str s); /* without leading and trailing blanks */
 /* Removes and returns the text before the first separator, which is removed too; all of the text if
  * it has none. */
 struct str str_cut(struct str *s, char separator);
+const char *str_last(struct str s, char c); /* the last `c` in `s`, or NULL */
 struct str str_cut_line(struct str *s); /* removes and returns the first line, with its line end */
 bool str_eq_nocase(struct str a, struct str b);
 /* Edit distance (insertion, deletion, substitution, transposition of neighbours), at most `limit`.
@@ -195,7 +196,6 @@ typedef void thread_pool_fn(void *context, int64_t part,
 struct thread_pool *thread_pool_new(int threads);
 void thread_pool_free(struct thread_pool *t); /* called by the owner, while no task runs */
 int thread_pool_size(const struct thread_pool *t);
-int processor_count(void); /* number of processors available to this process */
 /* Calls `fn` once for every part in 0 ... parts-1, in any order and on any worker, and returns when
  * all calls have returned. If the pool is busy with another task (as when a part calls
  * thread_pool_run itself), the caller runs all parts. */

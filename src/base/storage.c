@@ -9,6 +9,8 @@
  */
 #include "base/oom.h"
 
+#include "base/system.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -44,7 +46,7 @@ static void *advise_huge(char *block, size_t size)
         char *end =
             (char *)(((uintptr_t)block + size + HUGE_PAGE / 2) & ~(uintptr_t)(HUGE_PAGE - 1));
         if (end > first)
-            madvise(first, (size_t)(end - first), MADV_HUGEPAGE);
+            system_advise_huge(first, (size_t)(end - first));
     }
     return block;
 }
@@ -135,7 +137,7 @@ static struct reserve_block *map_block(struct reserve *r, size_t size)
         munmap(end, (size_t)(all + mapped_size - end));
     /* a last huge page that would be less than half full becomes small pages */
     size_t huge = (size + HUGE_PAGE / 2) & ~(size_t)(HUGE_PAGE - 1);
-    madvise(data, huge < size ? huge : size, MADV_HUGEPAGE);
+    system_advise_huge(data, huge < size ? huge : size);
     struct reserve_block *b = (struct reserve_block *)(void *)head;
     *b = (struct reserve_block){.reserve = r, .size = size};
     return b;

@@ -53,6 +53,14 @@ struct str str_cut(struct str *s, char separator)
     return head;
 }
 
+const char *str_last(struct str s, char c)
+{
+    for (size_t k = s.len; k-- > 0;)
+        if (s.ptr[k] == c)
+            return s.ptr + k;
+    return NULL;
+}
+
 struct str str_cut_line(struct str *s)
 {
     const char *line = s->ptr;

@@ -7,9 +7,10 @@
  */
 #include "base/oom.h"
 
+#include "base/system.h"
+
 #include <pthread.h>
 #include <signal.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -49,12 +50,6 @@ static void relax(void)
 #if defined __x86_64__ || defined __i386__
     __builtin_ia32_pause();
 #endif
-}
-
-int processor_count(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 static void end_thread_pool(struct tracked *t);

@@ -5,12 +5,12 @@
  * from the end of the previous one, without the time for inputs. The first run is excluded from
  * the figures of runs if there are others.
  */
+#include "base/system.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "cli/timed.h"
 
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 
 enum { BUDGET_S = 20 };
@@ -44,33 +44,6 @@ static int run_all(struct bench *b)
 }
 
 /* ---- figures ---- */
-
-/* Peak resident memory as counted by Linux for this program (not for the one that called exec), and
- * how to reset it. */
-static uint64_t peak_memory(void)
-{
-    struct rusage usage;
-    char line[128];
-    long long kib = -1;
-    FILE *f = fopen("/proc/self/status", "r");
-    while (f && kib < 0 && fgets(line, sizeof line, f))
-        if (strncmp(line, "VmHWM:", 6) == 0)
-            kib = strtoll(line + 6, NULL, 10);
-    if (f)
-        fclose(f);
-    if (kib < 0 && getrusage(RUSAGE_SELF, &usage) == 0)
-        kib = usage.ru_maxrss;
-    return (uint64_t)(kib > 0 ? kib : 0) * 1024;
-}
-
-static void forget_peak(void)
-{
-    FILE *f = fopen("/proc/self/clear_refs", "w");
-    if (f) {
-        fputs("5", f);
-        fclose(f);
-    }
-}
 
 struct figure {
     const char *key, *name; /* in JSON, and in text */
@@ -115,7 +88,7 @@ static void put_text(struct buf *out, const struct bench *b, const struct figure
 static void put_figures(struct bench *b)
 {
     const struct timed *t = &b->t;
-    const uint64_t peak = peak_memory();
+    const uint64_t peak = system_peak_memory();
     double *runs = t->runs + (t->run_count > 1); /* exclude the first run, which warms up */
     const double median = sort_median(runs, t->run_count - (t->run_count > 1));
     const struct figure figures[] = {
@@ -162,7 +135,7 @@ int bench_command(const struct options *o)
     int worst = HLO_OK;
     for (size_t i = 0; i < o->arg_count; i++) {
         if (i > 0) {
-            forget_peak();
+            system_reset_peak_memory();
             start = now_seconds();
         }
         int status = bench_file(o, o->args[i], start);

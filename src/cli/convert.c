@@ -37,7 +37,7 @@ static bool read_target(const struct options *o, struct target *out)
     const char *path = o->given[OPT_OUTPUT] ? o->value[OPT_OUTPUT] : "-";
     *out = (struct target){.path = path, .gzip = ends_with(path, ".gz")};
     struct str name = {path, strlen(path) - (out->gzip ? 3 : 0)};
-    const char *dot = memrchr(name.ptr, '.', name.len);
+    const char *dot = str_last(name, '.');
     struct str word = {dot ? dot + 1 : "", dot ? (size_t)(name.ptr + name.len - dot - 1) : 0};
     if (o->given[OPT_TO])
         word = str_of(o->value[OPT_TO]);

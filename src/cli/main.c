@@ -5,12 +5,10 @@
 #include "cli/cli.h"
 
 #include "base/oom.h"
+#include "base/system.h"
 #include "repl/line.h"
 
 #include <errno.h>
-#if defined __GLIBC__
-#include <malloc.h>
-#endif
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,16 +182,6 @@ static int dispatch(struct options *o, int argc, char **argv)
     return HLO_USAGE;
 }
 
-/* Keeps freed memory in the process: returning the workspace of each kernel to the system would
- * cost more in page faults than many kernels take. */
-static void keep_scratch(void)
-{
-#if defined __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 32 << 20);
-    mallopt(M_TRIM_THRESHOLD, 128 << 20);
-#endif
-}
-
 /* Not inlined, so that its frame is below that of the caller. */
 __attribute__((noinline)) static void grow_stack(void)
 {
@@ -252,7 +240,9 @@ static int guarded(struct options *o, int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct options o = {.command = CMD_NONE};
-    keep_scratch();
+    /* Returning the workspace of each kernel to the system would cost more in page faults than many
+     * kernels take. */
+    system_keep_freed_memory();
     hlo_guard_mapped_files();
     signal(SIGPIPE, SIG_DFL); /* a reader that closes its pipe is not an error */
     signal(SIGXFSZ, SIG_IGN); /* exceeding the file size limit is a write error */

@@ -4,6 +4,7 @@
  * Sizes that a model computes are bounded dimensions. If a run exceeds the bound, the model is
  * imported and run again with a larger one.
  */
+#include "base/system.h"
 #include "cli/arguments.h"
 #include "cli/model.h"
 
@@ -90,13 +91,6 @@ static const char *beyond_bound(const hlo_messages *m)
     return loop ? loop : error_with(m, "size-out-of-bounds");
 }
 
-/* Memory limit while bounds increase: half of the machine's memory. */
-static uint64_t half_of_memory(void)
-{
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (uint64_t)pages / 2 * (uint64_t)size : 0;
-}
-
 /* Whether a larger bound may help after a run that failed with `m`: not if the previous run, which
  * failed with `before`, exceeded the same bound by the same size. */
 static bool try_larger(const hlo_messages *m, const hlo_messages *before)
@@ -124,7 +118,7 @@ hlo_onnx_value **model_run(const struct model_inputs *in, int64_t bound,
     struct hlo_run_options limited = *options;
     double start = now_seconds();
     if (!fixed && limited.max_memory == 0)
-        limited.max_memory = half_of_memory();
+        limited.max_memory = system_memory() / 2;
     *messages = NULL;
     for (bound = fixed ? bound : FIRST_BOUND;; bound *= BOUND_FACTOR) {
         int result;

@@ -8,6 +8,8 @@
  */
 #include "eval/eval_priv.h"
 
+#include "base/system.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -391,11 +393,10 @@ static bool open_pages(struct unbacked *p)
 {
     for (size_t size = (size_t)min_i64(INT64_C(1) << 42, PTRDIFF_MAX / 2 + 1);
          size >= (size_t)1 << 30; size >>= 2) {
-        p->pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        p->pages = system_reserve(size);
         p->size = size;
         p->at = 0;
-        if (p->pages != MAP_FAILED)
+        if (p->pages)
             return true;
     }
     return false;

@@ -7,6 +7,7 @@
  * shape) and HLO_PARTICIPANT. Its output is read while its input is written, to avoid deadlock. The
  * command is killed if it writes far too much; input that it does not read is discarded.
  */
+#include "base/system.h"
 #include "io/io.h"
 #include "text/text.h"
 
@@ -54,7 +55,7 @@ static void close_end(int *fd)
 /* Creates a pipe whose ends are not 0 to 2, even if those are closed. */
 static int make_pipe(int *ends)
 {
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if (!system_pipe(ends))
         return errno;
     for (int k = 0; k < 2; k++) {
         int old = ends[k];
@@ -219,9 +220,8 @@ static bool run(struct child *c, struct budget *budget, struct buf *why)
     pthread_sigmask(SIG_BLOCK, &pipe_set, &before);
     bool ok = start(c, why) && talk(c, budget, why);
     finish(c);
-    while (!sigismember(&pending, SIGPIPE) &&
-           sigtimedwait(&pipe_set, NULL, &(struct timespec){0, 0}) < 0 && errno == EINTR)
-        ;
+    if (!sigismember(&pending, SIGPIPE))
+        system_discard_signal(SIGPIPE);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return ok;
 }

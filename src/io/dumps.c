@@ -139,7 +139,7 @@ static void sort_dumps(struct io_dumps *d)
 
 static struct str base_name(struct str path)
 {
-    const char *slash = path.len ? memrchr(path.ptr, '/', path.len) : NULL;
+    const char *slash = str_last(path, '/');
     return slash ? after(path, (size_t)(slash - path.ptr) + 1) : path;
 }
 

@@ -7,6 +7,7 @@
 #include "io/io.h"
 
 #include "base/oom.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,14 +88,11 @@ static bool has_to_end(const struct output *o)
 
 /* ---- the file ---- */
 
-/* Opens an unnamed file in the directory that `path` begins with: it vanishes with the process. -1:
- * not supported, or it could not be linked to a name later. */
+/* Opens an unnamed file in the directory that `path` begins with; -1: not possible. */
 static int nameless(const char *path, size_t directory_size)
 {
-    if (access("/proc/self/fd", F_OK) != 0)
-        return -1;
     SCOPED_HEAP char *directory = heap_str((struct str){path, directory_size});
-    return open(*directory ? directory : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    return system_open_unnamed(*directory ? directory : ".");
 }
 
 /* Frees an output; blocked signals are delivered now. */
@@ -176,16 +174,14 @@ static bool output_open(struct diags *ds, const char *path, struct output *o, bo
 /* Links a complete unnamed file to a temporary name, which is then renamed. */
 static bool link_name(struct output *o)
 {
-    char from[32];
     int tries = 100;
-    snprintf(from, sizeof from, "/proc/self/fd/%d", fileno(o->f));
     hold_signals(o);
     for (; tries > 0; tries--) {
         char *end = o->temporary + strlen(o->temporary) - 6;
         uint64_t word = (uint64_t)now_ns() * 0x9E3779B97F4A7C15u;
         for (int k = 0; k < 6; k++, word >>= 8)
             end[k] = "abcdefghijklmnopqrstuvwxyzABCDEF"[word >> 8 & 31];
-        if (linkat(AT_FDCWD, from, AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW) == 0)
+        if (system_link_unnamed(fileno(o->f), o->temporary))
             return o->named = true;
         if (errno != EEXIST)
             break;

@@ -5,6 +5,7 @@
 #include "jit/jit_priv.h"
 
 #include "base/oom.h"
+#include "base/system.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -47,9 +48,8 @@ struct jit_memory *jit_memory_new(void)
     if (!is_supported())
         return NULL;
     struct jit_memory *m = heap_zalloc(1, sizeof *m);
-    m->at = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (m->at == MAP_FAILED) {
+    m->at = system_reserve(MEMORY_BYTES);
+    if (!m->at) {
         heap_free(m);
         return NULL;
     }

@@ -4,6 +4,7 @@
  */
 #include "kern/blas.h"
 
+#include "base/system.h"
 #include "kern/cpu.h"
 
 #include <dlfcn.h>
@@ -17,7 +18,7 @@ __attribute__((constructor)) static void set_up(void)
 {
     /* One thread: more would be slow to start, and results would depend on their number. */
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
-#if defined __x86_64__ && defined __linux__
+#if defined __x86_64__
     /* OpenBLAS treats AMD processors that are newer than itself as lacking AVX-512, and runs at
      * half their speed. A setting of the user is kept. */
     __builtin_cpu_init();
@@ -37,9 +38,8 @@ static void *library(void)
 static bool has_memory(void)
 {
     enum { MOST = 256 << 20 };
-    void *scratch = mmap(NULL, MOST, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return scratch != MAP_FAILED && munmap(scratch, MOST) == 0;
+    void *scratch = system_reserve(MOST);
+    return scratch && munmap(scratch, MOST) == 0;
 }
 
 bool blas_is_there(void)

@@ -11,6 +11,5 @@ bool blas_is_there(void);
 /* The address of one of its functions; only valid after blas_is_there(). */
 void *blas_function(const char *name);
 const char *blas_version(void); /* "" when not available */
-#define BLAS(name) ((__typeof__(&(name)))blas_function(#name))
 
 #endif

@@ -7,6 +7,8 @@
  */
 #include "kern/fft_plan.h"
 
+#include "base/system.h"
+
 #include <dlfcn.h>
 #include <fftw3.h>
 #include <sys/mman.h>
@@ -28,9 +30,8 @@ static void *library(bool wide) { return load(wide, 0); }
 static bool has_memory(void)
 {
     enum { SIZE = 8 << 20 };
-    void *scratch = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return scratch != MAP_FAILED && munmap(scratch, SIZE) == 0;
+    void *scratch = system_reserve(SIZE);
+    return scratch && munmap(scratch, SIZE) == 0;
 }
 
 #define FUNCTION(name) ((__typeof__(&(name)))dlsym(lib, #name))

@@ -19,7 +19,8 @@
  * subject; a set would need a file and a table row for each. The price: the loader selects before
  * there is an environment, so HLO_ISA (cpu.h) does not affect them. Since the bits are the same,
  * this is only visible in measurements. */
-/* The selection runs before relocation, when sanitizers are not initialized. */
+/* The loader selects: glibc, not musl. That is before relocation, when sanitizers are not
+ * initialized. */
 #if defined __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define KERN_SANITIZED
@@ -27,7 +28,7 @@
 #elif defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define KERN_SANITIZED
 #endif
-#if defined __x86_64__ && defined __linux__ && !defined KERN_SANITIZED
+#if defined __x86_64__ && defined __GLIBC__ && !defined KERN_SANITIZED
 #define KERN_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define KERN_CLONES

@@ -2,6 +2,7 @@
  * table.c: the tables of kernels: the fast and the plain ones, and the tile kernels of this
  * processor's instruction set (no kernel of its own).
  */
+#include "base/system.h"
 #include "kern/blas.h"
 #include "kern/cpu.h"
 #include "kern/fft_plan.h"

@@ -68,8 +68,10 @@ static size_t context_begin(const struct document *d, size_t offset, bool *insid
     switch (symbol_get(d, p)->kind) {
     case PIECE_INST: *inside = true; return e.begin;
     case PIECE_COMPUTATION: {
+        if (offset < e.end) /* in its name */
+            return e.begin;
         const char *text = document_text(d).ptr;
-        const char *brace = memrchr(text + e.end, '{', offset - e.end);
+        const char *brace = str_last((struct str){text + e.end, offset - e.end}, '{');
         const bool body = brace && (brace[-1] == ' ' || brace[-1] == '\n');
         *inside = body;
         return body ? (size_t)(brace + 1 - text) : e.begin;

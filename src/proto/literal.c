@@ -4,9 +4,9 @@
  */
 #include "proto/proto_priv.h"
 
+#include "base/system.h"
 #include "text/text.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* ---- fields ---- */
@@ -214,7 +214,7 @@ void proto_release_pages(struct str mapped, struct str bytes)
     const uintptr_t begin = ((uintptr_t)bytes.ptr + page - 1) & ~(page - 1);
     const uintptr_t end = ((uintptr_t)bytes.ptr + bytes.len) & ~(page - 1);
     if (end > begin)
-        madvise((void *)begin, end - begin, MADV_DONTNEED);
+        system_release_pages((void *)begin, end - begin);
 }
 
 /* The length of the next piece of a chunk. */

@@ -3,6 +3,7 @@
  */
 #include "repl/line_priv.h"
 
+#include <unistd.h>
 #include <wchar.h>
 
 /* ---- the buffer ---- */
@@ -116,7 +117,7 @@ static unsigned char key_end_or_delete(EditLine *el, wint_t key)
 
 static unsigned char key_suspend(EditLine *el, wint_t key)
 {
-    raise(SIGTSTP); /* handled like any other signal during editing */
+    kill(getpid(), SIGTSTP); /* handled like any other signal during editing */
     return CC_NORM;
 }
 

@@ -13,6 +13,7 @@
 #ifndef HLO_REPL_LINE_PRIV_H
 #define HLO_REPL_LINE_PRIV_H
 
+#include "base/system.h"
 #include "repl/history.h"
 #include "repl/line.h"
 
@@ -39,8 +40,8 @@ struct line_editor {
     bool color;
     locale_t locale; /* characters of the terminal; current while editing */
     EditLine *el;    /* NULL: lines are read as the terminal driver edits them */
-    int signals;     /* a signalfd; -1 */
-    sigset_t mask;   /* signal mask before editing */
+    struct system_signals signals;
+    sigset_t mask; /* signal mask before editing */
 
     struct buf prompt; /* with escapes between \1 */
     size_t prompt_width;

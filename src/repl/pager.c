@@ -4,6 +4,7 @@
 #include "repl/pager.h"
 
 #include "base/base.h"
+#include "base/system.h"
 #include "repl/line.h"
 
 #include <errno.h>
@@ -42,8 +43,7 @@ int pager_open(int *process)
 {
     const char *command = pager_command();
     int ends[2];
-    if (terminal_is_dumb() || !*command || strcmp(command, "cat") == 0 ||
-        pipe2(ends, O_CLOEXEC) != 0)
+    if (terminal_is_dumb() || !*command || strcmp(command, "cat") == 0 || !system_pipe(ends))
         return -1;
     fflush(NULL);
     *process = (int)fork();

@@ -2,20 +2,17 @@
  * repl/term: libedit and the terminal: capabilities, characters, input and signals.
  *
  * During editing, keys generate no signals: Ctrl-C and Ctrl-Z are read as keys. Other signals are
- * blocked and read from a signalfd together with the input, so that each arrives while terminal
- * and libedit are in a known state.
+ * blocked and read as a stream (base/system.h) together with the input, so that each arrives while
+ * terminal and libedit are in a known state.
  */
 #include "repl/line_priv.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <langinfo.h>
-#include <link.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -126,7 +123,7 @@ void term_begin(struct line_editor *e)
 {
     sigset_t set = watched_set(e);
     pthread_sigmask(SIG_BLOCK, &set, &e->mask);
-    e->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    system_signals_open(&e->signals, &set);
     memset(&e->decoding, 0, sizeof e->decoding);
     set_paste_marks(e, true);
 }
@@ -134,8 +131,7 @@ void term_begin(struct line_editor *e)
 void term_end(struct line_editor *e)
 {
     set_paste_marks(e, false);
-    if (e->signals >= 0)
-        close(e->signals);
+    system_signals_close(&e->signals);
     pthread_sigmask(SIG_SETMASK, &e->mask, NULL);
 }
 
@@ -143,18 +139,15 @@ void term_end(struct line_editor *e)
  * the process; if it stops the process, after it continues. */
 static void deliver(struct line_editor *e, int number)
 {
-    sigset_t one, continued;
-    struct timespec now = {0};
+    sigset_t one;
     sigemptyset(&one);
     sigaddset(&one, number);
-    sigemptyset(&continued);
-    sigaddset(&continued, SIGCONT);
     EDIT(set)(e->el, EL_PREP_TERM, 0);
     set_paste_marks(e, false);
     raise(number);
     pthread_sigmask(SIG_UNBLOCK, &one, NULL);
     pthread_sigmask(SIG_BLOCK, &one, NULL);
-    sigtimedwait(&continued, NULL, &now);
+    system_discard_signal(SIGCONT);
     EDIT(set)(e->el, EL_PREP_TERM, 1);
     set_paste_marks(e, true);
 }
@@ -175,15 +168,15 @@ static void erase_buffer(struct line_editor *e)
 /* Whether the signal is SIGINT, which the caller handles. */
 static bool take_signal(struct line_editor *e)
 {
-    struct signalfd_siginfo info;
-    if (read(e->signals, &info, sizeof info) != (ssize_t)sizeof info)
+    int number = system_signals_take(&e->signals);
+    if (number == 0)
         return false;
-    if (info.ssi_signo == SIGINT)
+    if (number == SIGINT)
         return true;
-    if (info.ssi_signo == SIGWINCH)
+    if (number == SIGWINCH)
         erase_buffer(e);
     else
-        deliver(e, (int)info.ssi_signo);
+        deliver(e, number);
     EDIT(resize)(e->el);
     EDIT(set)(e->el, EL_REFRESH);
     return false;
@@ -195,7 +188,7 @@ enum input term_read(struct line_editor *e, char *out)
 {
     for (;;) {
         struct pollfd wait[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
-                                 {.fd = e->signals, .events = POLLIN}};
+                                 {.fd = e->signals.fd, .events = POLLIN}};
         if (poll(wait, 2, -1) < 0 && errno != EINTR)
             return INPUT_END;
         if (wait[0].revents) { /* first: a key may consist of several bytes */
@@ -234,9 +227,8 @@ static void *library(void) { return dlopen("libedit.so.2", RTLD_LAZY); }
 void line_about(FILE *f)
 {
     void *loaded = library();
-    struct link_map *map = NULL;
-    char *path =
-        loaded && dlinfo(loaded, RTLD_DI_LINKMAP, &map) == 0 ? realpath(map->l_name, NULL) : NULL;
+    const char *from = loaded ? system_library_path(loaded) : NULL;
+    char *path = from ? realpath(from, NULL) : NULL;
     const char *name =
         path ? strrchr(path, '/') : NULL; /* symbolic links resolve to a name with the version */
     if (loaded)
@@ -276,7 +268,7 @@ static void set_up(struct line_editor *e, EditLine *el)
 EditLine *term_open(struct line_editor *e)
 {
     const char *term = getenv("TERM");
-    e->signals = -1;
+    e->signals.fd = -1;
     if (!term || !*term || strcmp(term, "dumb") == 0 || !library() ||
         !(e->locale = character_locale()))
         return NULL;

@@ -75,6 +75,10 @@ problems=$(grep -rlE '#include <(cblas|lapacke|fftw3|sleef)' src --include='*.[c
     grep -rl '#include <protobuf-c' src --include='*.[ch]' | grep -v '^src/wire/')
 report "headers of libraries are included in one component only" "$problems"
 
+problems=$(grep -rnE '(#include <(link|elf|malloc|linux/.*|sys/(signalfd|epoll|eventfd|prctl|event|sysctl|syscall))\.h>|"/proc/|__linux__|\b(madvise|mallopt|memrchr|pipe2|signalfd|sigtimedwait|dladdr1?|dlinfo|dl_iterate_phdr|pthread_condattr_setclock|pthread_getcpuclockid|sched_getaffinity|[a-z_]+_np)\()' src --include='*.[ch]' --include='*.inc' |
+    grep -vE '^src/(base/system\.c|test/|fuzz/|bench/)')
+report "calls specific to an operating system are in base/system.c" "$problems"
+
 problems=$(for f in src/test/test_*.c; do
     name=${f##*/test_}
     grep -q "'${name%.c}'" src/test/meson.build || grep -q "test_${name%.c}" src/*/meson.build || echo "$f is not built"

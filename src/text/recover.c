@@ -47,7 +47,8 @@ static void step(struct walk *w)
     struct parser *p = w->p;
     size_t before = p->tok.span.begin; /* strings and dictionaries may contain line breaks */
     next(p);
-    const char *newline = memrchr(p->text.ptr + before, '\n', p->tok.span.begin - before);
+    const char *newline =
+        str_last((struct str){p->text.ptr + before, p->tok.span.begin - before}, '\n');
     w->first = newline && newline >= p->text.ptr + p->prev_end;
     if (newline)
         w->line = (size_t)(newline - p->text.ptr) + 1;

@@ -2,6 +2,7 @@
  * load.c: opening transports, which are shared objects: in the directory of the executable (a build
  * directory), or in the library directory of the installation.
  */
+#include "base/system.h"
 #include "world/transport.h"
 #include "world/world.h"
 
@@ -11,9 +12,7 @@
 /* The directory of the executable, with a trailing slash; empty when it is unknown. */
 static void own_directory(char *out, size_t size)
 {
-    ssize_t n = readlink("/proc/self/exe", out, size - 1);
-    out[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(out, '/');
+    char *slash = system_program_path(out, size) ? strrchr(out, '/') : NULL;
     if (slash)
         slash[1] = '\0';
     else

@@ -6,6 +6,8 @@
  */
 #include "world/ranks_priv.h"
 
+#include "base/system.h"
+
 enum { MONITOR_NS = 10000000, MONITOR_BUSY_NS = 200000 };
 
 /* ---- messages ---- */
@@ -368,7 +370,7 @@ static void monitor(struct rank_run *c)
             continue;
         }
         bool busy = c->ranks->transport.busy(c->ranks->transport.context);
-        world_cond_wait(&c->changed, &c->lock, now_ns() + (busy ? MONITOR_BUSY_NS : MONITOR_NS));
+        system_cond_wait(&c->changed, &c->lock, now_ns() + (busy ? MONITOR_BUSY_NS : MONITOR_NS));
     }
     pthread_mutex_unlock(&c->lock);
 }
@@ -378,7 +380,7 @@ static void init(struct rank_run *c, struct source *source)
     int ranks = ranks_count(c->ranks), rank = ranks_rank(c->ranks);
     arena_init(&c->arena);
     pthread_mutex_init(&c->lock, NULL);
-    world_cond_init(&c->changed);
+    system_cond_init(&c->changed);
     pthread_cond_init(&c->asked, NULL);
     c->here = rank < c->count ? (c->count - rank + ranks - 1) / ranks : 0;
     c->members = ARENA_ARRAY(&c->arena, struct member, c->here);

@@ -8,6 +8,7 @@
 #include "world/world_priv.h"
 
 #include "base/oom.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <time.h>
@@ -51,29 +52,10 @@ static bool any_failed(const struct world *w)
     return false;
 }
 
-void world_cond_init(pthread_cond_t *c)
-{
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(c, &attr);
-    pthread_condattr_destroy(&attr);
-}
-
-int world_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until)
-{
-    struct timespec t = {.tv_sec = (time_t)(until / 1000000000),
-                         .tv_nsec = (long)(until % 1000000000)};
-    return pthread_cond_timedwait(c, lock, &t);
-}
-
 bool world_had_its_time(pthread_t participant)
 {
-    clockid_t clock;
-    struct timespec t;
-    if (pthread_getcpuclockid(participant, &clock) != 0 || clock_gettime(clock, &t) != 0)
-        return true; /* the thread has ended */
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec >= WORLD_STALL_NS;
+    int64_t ns = system_thread_time(participant);
+    return ns < 0 || ns >= WORLD_STALL_NS;
 }
 
 /* Whether every running participant has used its grace period, in which it would have reached an
@@ -100,7 +82,7 @@ static void monitor(struct world *w)
         int64_t over = w->over, until = now_ns() + WORLD_STALL_NS;
         int stall_count = 0;
         while (w->over == over && stall_count != ETIMEDOUT)
-            stall_count = world_cond_wait(&w->ended, &w->lock, until);
+            stall_count = system_cond_wait(&w->ended, &w->lock, until);
         waited = w->over == over ? waited + 1 : 0;
         if (stall_count != ETIMEDOUT || atomic_load(&w->stop) ||
             (waited < WORLD_MAX_STALLS && !all_had_their_time(w)))
@@ -150,7 +132,7 @@ static void init(struct world *w, struct world_participant *tasks, int64_t count
     w->waits_for = arena_alloc(&w->arena, (size_t)(count * count) * sizeof *w->waits_for);
     w->oom_scope = oom_innermost();
     pthread_mutex_init(&w->lock, NULL);
-    world_cond_init(&w->ended);
+    system_cond_init(&w->ended);
     for (int64_t k = 0; k < count; k++) {
         struct participant *p = &w->participants[k];
         *p = (struct participant){.world = w, .number = k, .task = &tasks[k], .spins = w->spins};

@@ -3,9 +3,9 @@
  */
 #include "world/targets.h"
 
+#include "base/system.h"
+
 #include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
 
 /* A library, or a name with its function. */
 struct entry {
@@ -81,21 +81,13 @@ bool targets_add_library(struct targets *t, const char *path, struct buf *why)
 static native_fn *find_function(void *library, struct str name)
 {
     char text[512];
-    struct link_map *own = NULL, *where = NULL;
-    const ElfW(Sym) *symbol = NULL;
-    Dl_info info;
     native_fn *code;
     if (name.len >= sizeof text || memchr(name.ptr, '\0', name.len))
         return NULL;
     memcpy(text, name.ptr, name.len);
     text[name.len] = '\0';
     void *at = dlsym(library, text);
-    if (!at || dlinfo(library, RTLD_DI_LINKMAP, &own) != 0)
-        return NULL;
-    if (!dladdr1(at, &info, (void **)&where, RTLD_DL_LINKMAP) || where != own)
-        return NULL;
-    if (!dladdr1(at, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) || !symbol ||
-        (symbol->st_info & 0xf) != STT_FUNC)
+    if (!at || !system_library_has_code(library, at))
         return NULL;
     memcpy(&code, &at, sizeof code); /* C does not convert object pointers to function pointers */
     return code;

@@ -29,11 +29,8 @@ static inline bool same_tag(struct tag a, struct tag b)
 
 /* ---- run.c: timeouts ---- */
 
-void world_cond_init(pthread_cond_t *c); /* its timed waits use the clock of now_ns */
-int world_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock,
-                    int64_t until); /* ETIMEDOUT when now_ns() is past `until` */
-bool world_had_its_time(
-    pthread_t participant); /* whether it has used WORLD_STALL_NS of processor time */
+/* Whether it has used WORLD_STALL_NS of processor time; true if that is unknown. */
+bool world_had_its_time(pthread_t participant);
 
 /* ---- verdict.c: common to threads and ranks ---- */
 

@@ -14,6 +14,7 @@
 # stdout: {"jsonrpc":"2.0","id":"completion","result":{"isIncomplete":false,"items":[{"label":"x","kind":6,"detail":"f32[2,3]","textEdit":{"range":{"start":{"line":14,"character":25},"end":{"line":14,"character":25}},"newText":"x"}},{"label":"y","kind":6,"detail":"f32[2,3]{1,0}","textEdit":{"range":{"start":{"line":14,"character":25},"end":{"line":14,"character":25}},"newText":"y"}},{"label":"z","kind":6,"detail":"f32[]","textEdit":{"range":{"start":{"line":14,"character":25},"end":{"line":14,"character":25}},"newText":"z"}}]}}
 # stdout: {"jsonrpc":"2.0","id":"completion","result":{"isIncomplete":false,"items":[{"label":"dimensions","kind":10,"detail":"required, list of integers: Dimensions that the operation applies to.","textEdit":{"range":{"start":{"line":14,"character":32},"end":{"line":14,"character":34}},"newText":"dimensions="}}]}}
 # stdout: {"jsonrpc":"2.0","id":"completion","result":{"isIncomplete":false,"items":[{"label":"adder","kind":6,"detail":"computation","textEdit":{"range":{"start":{"line":14,"character":57},"end":{"line":14,"character":59}},"newText":"adder"}}]}}
+# stdout: {"jsonrpc":"2.0","id":"completion","result":{"isIncomplete":false,"items":[]}}
 # stdout: {"jsonrpc":"2.0","id":"prepareRename","result":{"range":{"start":{"line":12,"character":2},"end":{"line":12,"character":3}},"placeholder":"y"}}
 # stdout: {"jsonrpc":"2.0","id":"rename","result":{"changes":{"file:///m.hlo":[{"range":{"start":{"line":12,"character":2},"end":{"line":12,"character":3}},"newText":"twice"},{"range":{"start":{"line":14,"character":25},"end":{"line":14,"character":26}},"newText":"twice"}]}}}
 # stdout: {"jsonrpc":"2.0","id":"rename","error":{"code":-32803,"message":"the name 'x' is used on line 12"}}
@@ -55,6 +56,7 @@ M
     at completion 14 25
     at completion 14 34
     at completion 14 59
+    at completion 10 8
     at prepareRename 12 2
     at rename 12 2 ',"newName":"twice"'
     at rename 12 2 ',"newName":"x"'
