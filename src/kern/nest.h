@@ -10,7 +10,8 @@
 
 /* Marks a loop that is compiled for several instruction sets, of which the loader selects the best
  * one at program start (function multiversioning). The results are the same: nothing is contracted
- * or reordered. Disabled with sanitizers, which are not initialized at that time.
+ * or reordered. Only for static functions: clang 14 gives others a symbol that no file refers to.
+ * Disabled with sanitizers, which are not initialized at that time.
  *
  * There are also sets of kernels (tile.h, gemm_set.h, matvec.h): files compiled once per
  * instruction set, with a table of the functions of each set. That pays off where a file consists

@@ -164,8 +164,9 @@ static void reverse_short(char *out, const char *last, size_t width, int64_t n)
         memcpy(out + j * (int64_t)width, last - j * (int64_t)width, width);
 }
 
-KERN_CLONES void reverse_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride,
-                              int64_t count, size_t width, int64_t n)
+KERN_CLONES static void reverse_by_shuffles(char *out, int64_t out_stride, const char *x,
+                                            int64_t x_stride, int64_t count, size_t width,
+                                            int64_t n)
 {
     union {
         vector16 v;
@@ -184,6 +185,12 @@ KERN_CLONES void reverse_runs(char *out, int64_t out_stride, const char *x, int6
                 shuffled(*(const vector16 *)(const void *)(end - piece - at), from.v);
         }
     }
+}
+
+void reverse_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride, int64_t count,
+                  size_t width, int64_t n)
+{
+    reverse_by_shuffles(out, out_stride, x, x_stride, count, width, n);
 }
 
 /* Repeats each of adjacent elements `n` times, a vector of elements at a time; returns the number

@@ -172,7 +172,8 @@ static inline double vector_leg(double x) { return sqrt((1 - x) * (1 + x)); }
  * with y is exact. */
 static inline int vector_remainder_is_exact(double x, double y)
 {
-    return (vector_abs(x / y) < 0x1p28) & (vector_abs(y) < (double)INFINITY);
+    const int small = vector_abs(x / y) < 0x1p28, finite = vector_abs(y) < (double)INFINITY;
+    return small & finite;
 }
 
 static inline double vector_remainder(double x, double y)
