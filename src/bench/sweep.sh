@@ -3,16 +3,17 @@
 # against a limit: its bytes at the bandwidth of a contiguous copy, or its operations at the rate of the f32 dot, whichever takes longer.
 # An operation is one lane of 32 bits of a vector instruction: an f64 counts twice, and what processors issue less often more (sweep.def).
 # Elementwise operations are read from op.def, others from sweep.def, which also has the costs and the reasons.
-# Prints the rows below a quarter of the limit, or all of them.
+# Prints the rows below a quarter of the limit, or all of them, or with --table one line per operation, as in sweep.md.
 #
-#   sweep.sh HLO [--all] [--runs=N] [--threads=N] [BYTES PER OPERAND] [OPCODE...]
+#   sweep.sh HLO [--all | --table] [--runs=N] [--threads=N] [BYTES PER OPERAND] [OPCODE...]
 here=$(dirname "$0")
 hlo=$1
 shift
-all=0 runs=30 threads=1
+all=0 table=0 runs=30 threads=1
 while :; do
     case $1 in
     --all) all=1 ;;
+    --table) table=1 ;;
     --runs=*) runs=${1#*=} ;;
     --threads=*) threads=${1#*=} ;;
     *) break ;;
@@ -116,7 +117,7 @@ for file in "$dir"/*.hlo; do
     n=$runs
     case $file in */copy.*.contiguous.* | */dot.f32.contiguous.*) n=$((4 * runs)) ;; esac # the limits of all others
     "$hlo" bench -n "$n" --threads="$threads" --json "$file" 2>&1 | head -n 1
-done | awk -v all="$all" -v defs="$here/sweep.def" '
+done | awk -v all="$all" -v table="$table" -v defs="$here/sweep.def" '
 BEGIN {
     n = 0
     while ((getline line < defs) > 0)
@@ -144,6 +145,25 @@ match($0, /"run_min_s":[0-9.e-]*/) {
 }
 / is not defined on / { next }
 { print "no time: " $0; failed = 1 }
+# The percentages of all rows of an operation and a type.
+function cell_of(o, t,    v, text) {
+    for (v = 1; (o, t, "contiguous", v) in percent; v++)
+        text = text (v > 1 ? ", " : "") percent[o, t, "contiguous", v] " " percent[o, t, "broadcast", v] " " percent[o, t, "transposed", v]
+    return text
+}
+function print_table(    k, t, types, line, last) {
+    split("f32 bf16 f64 s32 u8 c64", types, " ")
+    for (k = 0; k < n; k++)
+        percent[op[k], type[k], access[k], ++variants[op[k], type[k], access[k]]] = sprintf("%.0f", limit[k] / time[k] * 100)
+    print "| operation | f32 | bf16 | f64 | s32 | u8 | c64 |\n|---|---|---|---|---|---|---|"
+    for (k = 0; k < n; k++) {
+        if (op[k] == last) continue
+        last = op[k]
+        line = "| " last
+        for (t = 1; t <= 6; t++) line = line " | " cell_of(last, types[t])
+        print line " |"
+    }
+}
 END {
     for (k = 0; k < n; k++) {
         limit[k] = size[k] / bandwidth
@@ -154,6 +174,10 @@ END {
     }
     printf "%d rows, %d below a quarter of the limit, %d of them without a reason; %.1f GB/s, %.1f Gop/s\n\n", n,
         below, unexplained, bandwidth / 1e9, rate / 1e9
+    if (table) {
+        print_table()
+        exit failed
+    }
     print "| operation | type | access | ms | limit, ms | of the limit | reason |\n|---|---|---|---|---|---|---|"
     for (k = 0; k < n; k++) {
         part = limit[k] / time[k]
