@@ -79,13 +79,13 @@ bool match_has_alternatives(const struct inst *i)
 hlo_module *match_alternative(struct arena *a, const struct inst *i, size_t k, struct buf *change)
 {
     struct variant f;
-    struct buf text = {0};
     if (!find_variant(i, k, &f))
         return NULL;
+    SCOPED_BUF text = {0};
     put_variant(&text, a, i, &f);
     const struct hlo_piece piece = {.text = text.data, .size = text.size};
-    hlo_messages *ignored = hlo_messages_new();
-    hlo_file *file = hlo_file_of_pieces("alternative", &piece, 1);
+    SCOPED_MESSAGES *ignored = hlo_messages_new();
+    SCOPED_FILE *file = hlo_file_of_pieces("alternative", &piece, 1);
     hlo_module *module = hlo_parse(file, 0, ignored);
     if (module && !hlo_verify(module, ignored)) {
         hlo_module_free(module);
@@ -93,8 +93,5 @@ hlo_module *match_alternative(struct arena *a, const struct inst *i, size_t k, s
     }
     if (module)
         put_change(change, i, &f);
-    hlo_file_free(file);
-    hlo_messages_free(ignored);
-    buf_free(&text);
     return module;
 }

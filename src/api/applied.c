@@ -20,20 +20,6 @@ struct lockstep {
 
 static struct visited visit(struct lockstep *s, size_t i, size_t j);
 
-static bool is_commutative(const struct inst *i)
-{
-    switch (i->opcode) {
-    case OP_ADD:
-    case OP_AND:
-    case OP_MAXIMUM:
-    case OP_MINIMUM:
-    case OP_MULTIPLY:
-    case OP_OR:
-    case OP_XOR: return true;
-    default: return false;
-    }
-}
-
 /* Whether each operand of y is equal to some operand of x. */
 static bool permuted(struct lockstep *s, const struct hlo_listed *x, const struct hlo_listed *y)
 {
@@ -73,7 +59,7 @@ static struct visited compare_insts(struct lockstep *s, size_t i, size_t j)
         return (struct visited){.relation = UNRELATED};
     const bool same = pair_same_op(s->a, i, s->b, j);
     struct visited operands = compare_operands(s, &x, &y, false);
-    if (operands.relation == UNRELATED && is_commutative(inst))
+    if (operands.relation == UNRELATED && op_is(inst->opcode, OP_COMMUTATIVE))
         operands = compare_operands(s, &x, &y, true);
     if (operands.relation == EQUAL)
         return same ? operands : differs;
@@ -125,7 +111,7 @@ static bool pair_differs(const struct matching *m, size_t b)
     bool differs = !pair_same_op(m->a.l, (size_t)pair.other, m->b.l, b);
     for (size_t k = 0; k < x.operand_count && k < y.operand_count; k++)
         differs |= hlo_pair_of_b(m->pairing, y.operands[k]).other != (long)x.operands[k] &&
-                   !is_commutative(hlo_listing_inst(m->b.l, b));
+                   !op_is(hlo_listing_inst(m->b.l, b)->opcode, OP_COMMUTATIVE);
     return differs && operands_paired(m, &x, &y);
 }
 

@@ -208,10 +208,8 @@ static bool set_alternative(struct search *s, const struct hlo_event *e)
     for (size_t k = 0; k < count && k < MOST; k++)
         if (!(operands[k] = hlo_event_operand(e, k)))
             return false;
-    hlo_literal *value = hlo_run(s->alternative, operands, count, s->ignored);
-    const bool ok = value && hlo_event_set(e, value, s->ignored);
-    hlo_literal_free(value);
-    return ok;
+    SCOPED_LITERAL *value = hlo_run(s->alternative, operands, count, s->ignored);
+    return value && hlo_event_set(e, value, s->ignored);
 }
 
 /* Replaces the value of an instruction of b by that of a. */
@@ -362,10 +360,8 @@ static bool is_guessed(const struct search *s, const struct guesses *g, size_t b
     const struct inst *inst = hlo_listing_inst(s->matching.b.l, b);
     const double v = look_number(inst->shape->dtype, inst->literal->data);
     for (size_t k = 0; k < g->count; k++) {
-        hlo_literal *l = guess_literal(inst->shape, g->at[k]);
-        const bool same = l && look_number(inst->shape->dtype, l->l->data) == v;
-        hlo_literal_free(l);
-        if (same)
+        SCOPED_LITERAL *l = guess_literal(inst->shape, g->at[k]);
+        if (l && look_number(inst->shape->dtype, l->l->data) == v)
             return true;
     }
     return false;

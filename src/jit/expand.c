@@ -622,8 +622,10 @@ int jit_convert(struct jit_builder *b, enum dtype t, int x)
 
 int jit_round(struct jit_builder *b, enum dtype t, int x)
 {
-    if (b->values[x].type != DT_F32 || b->values[x].exact == t)
-        return b->values[x].type == DT_F32 ? x : JIT_NONE;
+    if (b->values[x].type != DT_F32)
+        return JIT_NONE;
+    if (b->values[x].exact == t)
+        return x;
     const int v = jit_value_new(b, DT_F32, rounded_to(b, t, b->values[x].lanes));
     b->values[v].exact = t;
     return v;

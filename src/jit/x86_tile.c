@@ -13,16 +13,22 @@ int x86_tile_register(int tile)
     return tile < (int)COUNT_OF(tile_registers) ? tile_registers[tile] : X86_ADDRESS;
 }
 
-/* The constant that is used most often by instructions and has no register; -1: none. */
-static int find_constant(const struct x86_selection *s)
+/* How often instructions use each constant. */
+static int *count_uses(const struct jit_builder *b)
 {
-    const struct jit_builder *b = s->b;
-    int *uses = ARENA_ARRAY(b->arena, int, b->constant_count), best = -1;
+    int *uses = ARENA_ARRAY(b->arena, int, b->constant_count);
     for (int k = 0; k < b->inst_count; k++)
         for (int j = 0; j < lane_operands(&b->insts[k]); j++)
             if (b->insts[k].args[j] < 0)
                 uses[~b->insts[k].args[j]]++;
-    for (int k = 0; k < b->constant_count; k++)
+    return uses;
+}
+
+/* The constant that is used most often and has no register; -1: none. */
+static int find_constant(const struct x86_selection *s, const int *uses)
+{
+    int best = -1;
+    for (int k = 0; k < s->b->constant_count; k++)
         if (uses[k] > 0 && s->constants[k] < 0 && (best < 0 || uses[k] > uses[best]))
             best = k;
     return best;
@@ -32,13 +38,14 @@ static int find_constant(const struct x86_selection *s)
 static void load_constants(struct x86_selection *s)
 {
     const struct jit_builder *b = s->b;
+    const int *uses = count_uses(b);
     int r = 0;
     for (int k = 0; k < b->inst_count; k++)
         if (s->a.first[k] != INT_MAX && s->a.registers[k] >= r)
             r = s->a.registers[k] + 1;
     s->constants = ARENA_ARRAY(b->arena, int8_t, b->constant_count);
     memset(s->constants, -1, (size_t)b->constant_count);
-    for (int k; r < JIT_REGISTERS && (k = find_constant(s)) >= 0; r++) {
+    for (int k; r < JIT_REGISTERS && (k = find_constant(s, uses)) >= 0; r++) {
         x86_vector(s->code, X86_MOVUPS_LOAD, true, r, 0, x86_constant(k), 0);
         s->constants[k] = (int8_t)r;
     }

@@ -118,7 +118,8 @@ enum op_flags {
     OP_CHEAP = 1 << 13,
     OP_EXACT = 1 << 14,
     OP_DECLARED = 1 << 15,
-    OP_ELEMENTARY = 1 << 16
+    OP_ELEMENTARY = 1 << 16,
+    OP_COMMUTATIVE = 1 << 17
 };
 
 enum op_compare { /* how a written result shape is compared with the inferred one */

@@ -26,15 +26,8 @@ struct box {
 
 static bool is_move(const struct step *s)
 {
-    switch (s->inst->opcode) {
-    case OP_SLICE:
-    case OP_CONCATENATE:
-    case OP_RESHAPE:
-    case OP_BROADCAST:
-    case OP_TRANSPOSE:
-    case OP_REVERSE: return s->result_count == 1 && s->results[0] != NO_VALUE;
-    default: return false;
-    }
+    return (op_is(s->inst->opcode, OP_VIEW) || s->inst->opcode == OP_CONCATENATE) &&
+           s->result_count == 1 && s->results[0] != NO_VALUE;
 }
 
 /* Whether the step is this move of arrays of one type. */
