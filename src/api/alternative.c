@@ -25,7 +25,7 @@ static bool find_comparison(const struct inst *i, size_t k, struct variant *out)
     return k == count || direction != own;
 }
 
-/* Variant number `k` of an instruction. False: there is none of this number. */
+/* Variant number `k` of an instruction; false if it does not apply. */
 static bool find_variant(const struct inst *i, size_t k, struct variant *out)
 {
     if (i->opcode == OP_COMPARE)

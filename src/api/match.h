@@ -77,7 +77,7 @@ bool match_is_scalar_constant(const struct inst *i);
 size_t match_constants(const struct matching *m, const struct suspect *u, size_t **constants);
 
 /* Finds the only pair of instructions that differ in the computations that two instructions apply
- * to elements. False: there is none, or the computations have different structures. */
+ * to elements. False if not found, or if the computations have different structures. */
 struct match_applied {
     size_t a, b;
 };
@@ -88,7 +88,7 @@ bool match_find_applied(const struct matching *m, size_t a, size_t b, struct mat
 enum { MATCH_ALTERNATIVES = OP_COUNT + 1 };
 bool match_has_alternatives(const struct inst *i);
 /* Alternative number `k` below MATCH_ALTERNATIVES, a module whose parameters are the operands, and
- * its text; NULL: there is none of this number. Free with hlo_module_free. */
+ * its text; NULL if number `k` does not apply. Free with hlo_module_free. */
 hlo_module *match_alternative(struct arena *a, const struct inst *i, size_t k, struct buf *change);
 
 #endif

@@ -52,7 +52,7 @@ class Instruction(NamedTuple):
     """In its file, from 1; 0: unknown."""
     column: int
     op_name: str
-    """From the metadata, such as `jit(f)/log`; "" if there is none."""
+    """From the metadata, such as `jit(f)/log`; "" if absent."""
     where: str
     """The place in the user's program, `file.py:12`; "" if it is unknown."""
 
