@@ -25,7 +25,7 @@ ENTRY e {
   ROOT r = f32[] negate(g)
 }
 END
-$HLO trace u.hlo 3 | sed -E 's/ +[0-9.]+ [mu]s/                   T/'
+$HLO trace u.hlo 3 | sed -E 's/ +[0-9.]+ [nmu]?s/                   T/'
 $HLO trace u.hlo 3 --json | grep '"u"'
 $HLO run u.hlo 3 --dump=dumped >result.txt && ls dumped | grep -v npy && cat result.txt || exit 1
 for option in '' --plain --trace=none; do
