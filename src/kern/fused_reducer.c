@@ -126,6 +126,11 @@ void fused_reducer_rows(const struct fused_reducer *f, const struct fused_accumu
         reduce_down(f, c->last, x, rows, n);
         return;
     }
+    if (lanes == 1 && column == 0 && n <= KERN_TILE && n <= f->block) {
+        reducer_start(&f->reducer, c->last, rows, true);
+        reducer_tiles(&f->reducer, c->last, x, rows, n);
+        return;
+    }
     const size_t row = (size_t)(n * lanes) * f->x_width, next = (size_t)lanes * f->reducer.width;
     for (int64_t r = 0; r < rows; r++, x += row) {
         char *accumulators = c->last + (size_t)r * next, *before = c->before + (size_t)r * next;
