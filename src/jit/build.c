@@ -225,6 +225,8 @@ void jit_flush(struct jit_builder *b, int variable)
 
 /* ---- several elements at once ---- */
 
+int jit_length(const struct jit_builder *b) { return b->inst_count; }
+
 int jit_most_lanes(const struct jit_builder *b) { return b->wide ? 4 : 8; }
 
 void jit_set_lanes(struct jit_builder *b, int lanes) { b->lanes = lanes; }

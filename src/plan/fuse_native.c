@@ -45,13 +45,22 @@ static const char *immediate(const struct lowering *z, int value)
     return value < z->leaf_count && z->fixed[value] ? z->leaves[value].constant : NULL;
 }
 
+/* Whether the tile kernel of an operation, which has more lanes, takes less time than machine code
+ * although its operands and result are in memory. */
+static bool is_faster_in_kernel(struct lowering *z, const struct fuse_op *op)
+{
+    enum { MANY = 16 };
+    return cpu_isa() == CPU_AVX512 && op->meaning.kind == TILE_INST && op->meaning.to == DT_F32 &&
+           op->arg_count == 1 && plan_lane_instructions(&z->pl->scratch, &op->meaning) >= MANY;
+}
+
 static bool is_native(struct lowering *z, const struct fuse_op *op)
 {
     const char *constants[KERN_MAX_ARGS];
     for (int k = 0; k < op->arg_count; k++)
         constants[k] = immediate(z, op->args[k]);
     return op->kind == KERN_FUSED_APPLY && !op->rows && !op->invariant &&
-           plan_lanes(&z->pl->scratch, &op->meaning, constants) > 0;
+           plan_lanes(&z->pl->scratch, &op->meaning, constants) > 0 && !is_faster_in_kernel(z, op);
 }
 
 /* Loop-invariant ops run before all stages. */

@@ -33,9 +33,10 @@ int plan_expand(struct jit_builder *b, const struct tile_meaning *m, const int *
     return v == JIT_NONE || m->round == DT_INVALID ? v : jit_round(b, m->round, v);
 }
 
-int plan_lanes(struct arena *scratch, const struct tile_meaning *m, const char *const *constants)
+/* The machine code of an operation, in `scratch`; NULL: it has none. */
+static struct jit_builder *expand_alone(struct arena *scratch, const struct tile_meaning *m,
+                                        const char *const *constants)
 {
-    struct arena_mark mark = arena_mark(scratch);
     struct jit_builder *b = jit_builder_new(scratch);
     int args[KERN_MAX_ARGS], count = m->kind == TILE_INST ? m->inst->operand_count : 1;
     bool ok = m->kind != TILE_KERNEL_ONLY;
@@ -45,8 +46,23 @@ int plan_lanes(struct arena *scratch, const struct tile_meaning *m, const char *
             constants && constants[k] ? jit_constant(b, t, constants[k]) : jit_load(b, k, t, false);
         ok = args[k] != JIT_NONE;
     }
-    ok = ok && plan_expand(b, m, args, count) != JIT_NONE;
-    const int lanes = ok ? jit_most_lanes(b) : 0;
+    return ok && plan_expand(b, m, args, count) != JIT_NONE ? b : NULL;
+}
+
+int plan_lanes(struct arena *scratch, const struct tile_meaning *m, const char *const *constants)
+{
+    const struct arena_mark mark = arena_mark(scratch);
+    const struct jit_builder *b = expand_alone(scratch, m, constants);
+    const int lanes = b ? jit_most_lanes(b) : 0;
     arena_release(scratch, mark);
     return lanes;
+}
+
+int plan_lane_instructions(struct arena *scratch, const struct tile_meaning *m)
+{
+    const struct arena_mark mark = arena_mark(scratch);
+    const struct jit_builder *b = expand_alone(scratch, m, NULL);
+    const int count = b ? jit_length(b) : 0;
+    arena_release(scratch, mark);
+    return count;
 }

@@ -81,6 +81,8 @@ int plan_expand(struct jit_builder *b, const struct tile_meaning *m, const int *
 /* How many elements lane instructions can compute at once; 0: not available for the operation.
  * `constants`: by operand, its single element if that is known, else NULL; NULL: none is. */
 int plan_lanes(struct arena *scratch, const struct tile_meaning *m, const char *const *constants);
+/* The number of its lane instructions; 0: it has no machine code. */
+int plan_lane_instructions(struct arena *scratch, const struct tile_meaning *m);
 enum dtype plan_operand_type(const struct tile_meaning *m, int operand);
 /* plan.c: memory for machine code, or NULL. */
 struct jit_memory *plan_code(struct planner *pl);
