@@ -15,7 +15,7 @@ enum {
     WHOLE_LANES = 256,  /* of a block of all columns: memory is read in runs that are long enough */
     SPREAD = 4,         /* blocks of lanes, so that each thread has some */
     MANY_RESULTS = 256, /* results reduced in one block: see reducer_block() */
-    MAX_BYTES = 1 << 17 /* of the longest row that is buffered during its reduction */
+    MAX_BYTES = 1 << 18 /* of the longest row that is buffered during its reduction */
 };
 
 int kern_fused_lanes(int rank, const int64_t *dims, const bool *reduced)
