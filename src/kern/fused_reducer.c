@@ -38,7 +38,8 @@ void fused_reducer_init(struct fused_reducer *f, const struct kern_fused *loop,
     last_run(loop, true, &row_stride);
     f->down = loop->lane_rank == 0 && s.columns < KERN_TILE &&
               reducer_goes_down_columns(&f->reducer, kept, column_stride * width, s.columns,
-                                        row_stride * width);
+                                        row_stride * width) &&
+              !(f->reducer.order == REDUCE_IN_ANY_ORDER && reducer_has_tiles(&f->reducer));
     f->x_width = (size_t)width;
 }
 

@@ -228,6 +228,11 @@ static void extreme_tiles(const struct reducer *f, float *acc, const float *x, i
     }
 }
 
+bool reducer_has_tiles(const struct reducer *f)
+{
+    return (f->order == REDUCE_SUM && f->x == DT_F32) || (is_extreme_f32(f) && !f->in.convert);
+}
+
 void reducer_tiles(const struct reducer *f, void *acc, const void *x, int64_t rows, int64_t n)
 {
     const size_t row = (size_t)n * dtype_bytes(f->x);

@@ -70,6 +70,8 @@ void reducer_start(const struct reducer *f, void *acc, int64_t n, bool first);
 void reducer_tile(const struct reducer *f, void *acc, const void *x, int64_t n);
 /* Reduces each of `rows` packed rows of n <= KERN_TILE elements into one accumulator. */
 void reducer_tiles(const struct reducer *f, void *acc, const void *x, int64_t rows, int64_t n);
+/* Whether that takes little more time for short rows than for long ones. */
+bool reducer_has_tiles(const struct reducer *f);
 /* Reduces `count` rows of n <= KERN_TILE packed elements into n accumulators, row by row. */
 enum { REDUCER_ROWS = 8 }; /* rows that are worth passing at once */
 void reducer_rows(const struct reducer *f, void *acc, const void *const *rows, int count,
