@@ -26,6 +26,7 @@ struct reduction {
     int64_t results, under; /* number of elements of each result */
     int64_t block, blocks;
     int64_t tile;   /* down columns: adjacent results at a time; else 0 */
+    int64_t inner;  /* results that follow each other within a tile's distance; see find_tile() */
     bool rows;      /* adjacent results have adjacent rows of at most KERN_TILE packed elements */
     int64_t piece;  /* of one block: number of results, or of tiles of them, in one task */
     char *reducers; /* results of the blocks, `results` each */
@@ -78,16 +79,19 @@ static int64_t column_tiles(const struct reduction *r)
     return ratio_up(r->kept.dims[last], r->tile) * (r->results / r->kept.dims[last]);
 }
 
-/* Tile number `t` of all columns: its start and its size. */
+/* Tile number `t` of all columns: its start and its size. Tiles of distant results are followed by
+ * those of their neighbours, which are in the same cache lines. */
 static int64_t find_tile(const struct reduction *r, int64_t t, char **out, char **x, int64_t *first)
 {
     struct nest_walk w;
     int last = r->kept.rank - 1;
-    int64_t n = r->kept.dims[last], across = ratio_up(n, r->tile), at = t % across * r->tile;
-    nest_start_from(&w, &r->kept, last, (char *[]){r->out, r->x}, t / across);
+    int64_t n = r->kept.dims[last], across = ratio_up(n, r->tile),
+            at = t / r->inner % across * r->tile,
+            line = t / r->inner / across * r->inner + t % r->inner;
+    nest_start_from(&w, &r->kept, last, (char *[]){r->out, r->x}, line);
     *out = w.at[0] + at * r->kept.strides[0][last];
     *x = w.at[1] + at * r->kept.strides[1][last];
-    *first = t / across * n + at;
+    *first = line * n + at;
     return n - at < r->tile ? n - at : r->tile;
 }
 
@@ -306,6 +310,7 @@ static void lengthen_columns(struct reduction *r)
     struct nest *k = &r->kept;
     const int last = k->rank - 1;
     int best = last;
+    r->inner = 1;
     for (int d = 0; d < last; d++)
         best = k->dims[d] > k->dims[best] ? d : best;
     if (last < 0 || r->reducer.order == REDUCE_SUM || r->under > FEW || k->dims[last] >= SHORT ||
@@ -314,6 +319,8 @@ static void lengthen_columns(struct reduction *r)
     swap(&k->dims[best], &k->dims[last]);
     for (int v = 0; v < 2; v++)
         swap(&k->strides[v][best], &k->strides[v][last]);
+    if (best == last - 1)
+        r->inner = k->dims[best];
 }
 
 static void plan_reduction(struct reduction *r, const struct view *out, const struct view *x,
