@@ -81,6 +81,10 @@ void jit_flush(struct jit_builder *b, int variable);
  * adjacent elements; variables have one element only. */
 int jit_most_lanes(const struct jit_builder *b);
 void jit_set_lanes(struct jit_builder *b, int lanes);
+<<<<<<< HEAD
+int jit_length(const struct jit_builder *b);     /* the number of lane instructions so far */
+=======
+>>>>>>> parent of b45be4f8 (plan: long elementary functions run in tile kernels where these have more lanes)
 int jit_splat(struct jit_builder *b, int value); /* one element in all lanes */
 /* A loop whose iterations access elements 0, lanes, 2 * lanes, ... < count from the addresses that
  * are given. It contains no other control flow, place or call. */

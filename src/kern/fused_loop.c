@@ -234,10 +234,11 @@ static bool is_contiguous(const struct fused_loop *l, const struct fused_view *v
 /* Whether the contiguous runs of an array are long enough for an op to process each by itself. */
 static bool has_pieces(const struct fused_loop *l, const struct fused_view *v)
 {
-    enum { PIECE = 64, VECTOR = 16 };
+    enum { PIECE = 64, BYTES = 256, VECTOR = 16 };
     const int64_t line = is_consecutive(&l->shape) ? INT64_MAX : l->shape.block_lanes,
                   run = min_i64(fused_view_run(v), line);
-    return run >= (run % VECTOR == 0 ? PIECE : 2 * PIECE);
+    const int64_t least = max_i64(PIECE, BYTES / v->width);
+    return run >= (run % VECTOR == 0 ? least : 2 * least);
 }
 
 /* Whether the lanes of each column are contiguous in a view. */

@@ -38,7 +38,8 @@ void fused_reducer_init(struct fused_reducer *f, const struct kern_fused *loop,
     last_run(loop, true, &row_stride);
     f->down = loop->lane_rank == 0 && s.columns < KERN_TILE &&
               reducer_goes_down_columns(&f->reducer, kept, column_stride * width, s.columns,
-                                        row_stride * width);
+                                        row_stride * width) &&
+              !(f->reducer.order == REDUCE_IN_ANY_ORDER && reducer_has_tiles(&f->reducer));
     f->x_width = (size_t)width;
 }
 
@@ -124,6 +125,11 @@ void fused_reducer_rows(const struct fused_reducer *f, const struct fused_accumu
 {
     if (f->down) {
         reduce_down(f, c->last, x, rows, n);
+        return;
+    }
+    if (lanes == 1 && column == 0 && n <= KERN_TILE && n <= f->block) {
+        reducer_start(&f->reducer, c->last, rows, true);
+        reducer_tiles(&f->reducer, c->last, x, rows, n);
         return;
     }
     const size_t row = (size_t)(n * lanes) * f->x_width, next = (size_t)lanes * f->reducer.width;

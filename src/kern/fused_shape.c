@@ -10,11 +10,12 @@ enum {
     TILE_BYTES = 8 * KERN_TILE, /* where nothing is reduced: a block costs as much as some bytes */
     MIN_LANES = 16,             /* a cache line of f32, as in reducer_goes_down_columns() */
     LONG_ROW = 64,              /* columns that are worth a call */
+    LANES = 8,                  /* of a vector: the elements beside these are computed singly */
     FEW_ROWS = 8,
     WHOLE_LANES = 256,  /* of a block of all columns: memory is read in runs that are long enough */
     SPREAD = 4,         /* blocks of lanes, so that each thread has some */
     MANY_RESULTS = 256, /* results reduced in one block: see reducer_block() */
-    MAX_BYTES = 1 << 17 /* of the longest row that is buffered during its reduction */
+    MAX_BYTES = 1 << 18 /* of the longest row that is buffered during its reduction */
 };
 
 int kern_fused_lanes(int rank, const int64_t *dims, const bool *reduced)
@@ -78,7 +79,7 @@ void fused_shape_init(struct fused_shape *s, const struct kern_fused *f, int64_t
     s->block_rows = 1;
     if (s->rows == 0)
         return;
-    s->by_rows = f->single && s->lanes == 1 && s->columns >= LONG_ROW;
+    s->by_rows = f->single && s->lanes == 1 && s->columns >= LONG_ROW * (1 + s->columns % LANES);
     if (s->columns * s->lanes < tile) {
         s->block_rows = min_i64(tile / (s->columns * s->lanes), s->rows);
         s->block_columns = s->columns;

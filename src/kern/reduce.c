@@ -26,6 +26,8 @@ struct reduction {
     int64_t results, under; /* number of elements of each result */
     int64_t block, blocks;
     int64_t tile;   /* down columns: adjacent results at a time; else 0 */
+    int64_t inner;  /* results that follow each other within a tile's distance; see find_tile() */
+    bool rows;      /* adjacent results have adjacent rows of at most KERN_TILE packed elements */
     int64_t piece;  /* of one block: number of results, or of tiles of them, in one task */
     char *reducers; /* results of the blocks, `results` each */
     bool repeated;  /* only the first of equal results are computed */
@@ -77,16 +79,19 @@ static int64_t column_tiles(const struct reduction *r)
     return ratio_up(r->kept.dims[last], r->tile) * (r->results / r->kept.dims[last]);
 }
 
-/* Tile number `t` of all columns: its start and its size. */
+/* Tile number `t` of all columns: its start and its size. Tiles of distant results are followed by
+ * those of their neighbours, which are in the same cache lines. */
 static int64_t find_tile(const struct reduction *r, int64_t t, char **out, char **x, int64_t *first)
 {
     struct nest_walk w;
     int last = r->kept.rank - 1;
-    int64_t n = r->kept.dims[last], across = ratio_up(n, r->tile), at = t % across * r->tile;
-    nest_start_from(&w, &r->kept, last, (char *[]){r->out, r->x}, t / across);
+    int64_t n = r->kept.dims[last], across = ratio_up(n, r->tile),
+            at = t / r->inner % across * r->tile,
+            line = t / r->inner / across * r->inner + t % r->inner;
+    nest_start_from(&w, &r->kept, last, (char *[]){r->out, r->x}, line);
     *out = w.at[0] + at * r->kept.strides[0][last];
     *x = w.at[1] + at * r->kept.strides[1][last];
-    *first = t / across * n + at;
+    *first = line * n + at;
     return n - at < r->tile ? n - at : r->tile;
 }
 
@@ -153,6 +158,23 @@ static void reduce_row(const struct reduction *r, void *acc, char *x, int64_t fr
 
 /* ---- parts of a reduction ---- */
 
+/* Some results whose elements are packed rows. */
+static void reduce_packed_rows(const struct reduction *r, int64_t from, int64_t limit)
+{
+    char acc[LOADER_BYTES] __attribute__((aligned(64)));
+    const int64_t row = r->under * (int64_t)r->reducer.in.from;
+    const int last = r->kept.rank - 1;
+    const int64_t stride = r->kept.strides[0][last], n = r->kept.dims[last];
+    for (int64_t k = from, some; k < limit; k += some) {
+        struct nest_walk w;
+        some = min_i64(min_i64(limit - k, n - k % n), KERN_TILE);
+        nest_start_from(&w, &r->kept, last, (char *[]){r->out, r->x}, k / n);
+        reducer_start(&r->reducer, acc, some, true);
+        reducer_tiles(&r->reducer, acc, w.at[1] + k % n * row, some, r->under);
+        reducer_store(&r->reducer, w.at[0] + k % n * stride, stride, acc, some);
+    }
+}
+
 /* All elements of some results. */
 static void reduce_piece(void *context, int64_t part, int worker)
 {
@@ -168,7 +190,9 @@ static void reduce_piece(void *context, int64_t part, int worker)
         reduce_column_tile(r, acc, x, n, 0, r->under);
         reducer_store(&r->reducer, out, r->kept.strides[0][r->kept.rank - 1], acc, n);
     }
-    if (r->tile > 0)
+    if (r->rows)
+        reduce_packed_rows(r, from, limit);
+    if (r->tile > 0 || r->rows)
         return;
     nest_start_from(&w, &r->kept, r->kept.rank, (char *[]){r->out, r->x}, from);
     for (int64_t k = from; k < limit; k++, nest_step(&w)) {
@@ -258,6 +282,18 @@ static int64_t tile_of_columns(const struct reduction *r)
     return tile < NARROW ? NARROW : tile > KERN_TILE ? KERN_TILE : tile;
 }
 
+/* Whether results are reduced along packed rows, several at a time: where they are reduced along
+ * rows, or in any order. */
+static bool has_packed_rows(const struct reduction *r)
+{
+    const int last = r->kept.rank - 1;
+    const int64_t width = (int64_t)r->reducer.in.from;
+    return (r->tile == 0 || r->reducer.order == REDUCE_IN_ANY_ORDER) && last >= 0 &&
+           reducer_has_tiles(&r->reducer) && r->blocks == 1 && r->under <= KERN_TILE &&
+           r->reduced.rank == 1 && r->reduced.strides[0][0] == width &&
+           r->kept.strides[1][last] == r->under * width;
+}
+
 static void swap(int64_t *a, int64_t *b)
 {
     const int64_t kept = *a;
@@ -274,6 +310,7 @@ static void lengthen_columns(struct reduction *r)
     struct nest *k = &r->kept;
     const int last = k->rank - 1;
     int best = last;
+    r->inner = 1;
     for (int d = 0; d < last; d++)
         best = k->dims[d] > k->dims[best] ? d : best;
     if (last < 0 || r->reducer.order == REDUCE_SUM || r->under > FEW || k->dims[last] >= SHORT ||
@@ -282,6 +319,8 @@ static void lengthen_columns(struct reduction *r)
     swap(&k->dims[best], &k->dims[last]);
     for (int v = 0; v < 2; v++)
         swap(&k->strides[v][best], &k->strides[v][last]);
+    if (best == last - 1)
+        r->inner = k->dims[best];
 }
 
 static void plan_reduction(struct reduction *r, const struct view *out, const struct view *x,
@@ -296,6 +335,9 @@ static void plan_reduction(struct reduction *r, const struct view *out, const st
     r->block = reducer_block(&r->reducer, r->under, r->results);
     r->blocks = ratio_up(r->under, r->block);
     r->tile = tile_of_columns(r);
+    r->rows = has_packed_rows(r);
+    if (r->rows)
+        r->tile = 0;
     int64_t unit = r->under * (r->tile > 0 ? r->tile : 1);
     r->piece = unit < PART ? PART / unit : 1;
 }

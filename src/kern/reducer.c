@@ -46,7 +46,6 @@ static inline double float_of_bf16(uint16_t code)
         return lanes[0];                                                                           \
     }
 SUM_OF(F64, double)
-SUM_OF(F32, float)
 
 /* acc[i] += x[0][i] + x[1][i] + ..., sequentially. */
 #define ADD_ROWS_OF(TYPE, T)                                                                       \
@@ -79,10 +78,13 @@ static enum dtype sum_type(enum dtype x) { return x == DT_F64 || x == DT_BF16 ? 
 static double sum_tile(const struct reducer *f, const void *x, int64_t n)
 {
     char scratch[LOADER_BYTES] __attribute__((aligned(64)));
+    double sum = -0.0;
     switch (sum_type(f->x)) {
     case DT_F64: return sum_F64(x, n);
-    case DT_BF16: return f->sum_bf16(x, n);
-    default: return sum_F32(loader_read(&f->in, scratch, x, (int64_t)f->in.from, n), n);
+    case DT_BF16: return f->set->sum_bf16(x, n);
+    default:
+        f->set->sum_rows(&sum, loader_read(&f->in, scratch, x, (int64_t)f->in.from, n), 1, n);
+        return sum;
     }
 }
 
@@ -123,15 +125,17 @@ static void reduce_halves(const struct reducer *f, char *lanes, const char *x, i
         memcpy(lanes, x, f->width);
 }
 
+static bool is_extreme_f32(const struct reducer *f)
+{
+    return f->work == DT_F32 && (f->combine == KERN_MAXIMUM || f->combine == KERN_MINIMUM);
+}
+
 /* The maximum of n f32, or the minimum; false when NaNs or zeros need more than a comparison. */
 static bool reduce_extreme(const struct reducer *f, union kern_element *best, const void *x,
                            int64_t n)
 {
-    bool nan;
-    if (f->work != DT_F32 || (f->combine != KERN_MAXIMUM && f->combine != KERN_MINIMUM))
-        return false;
-    best->f32 = pick_best_f32(x, n, f->combine == KERN_MAXIMUM, &nan);
-    return !nan && best->f32 != 0;
+    return is_extreme_f32(f) &&
+           f->set->extreme_rows(&best->f32, x, 1, n, f->combine == KERN_MAXIMUM) && best->f32 != 0;
 }
 
 /* Reduces n elements to lanes, as rows of lanes that are reduced to one row. */
@@ -206,6 +210,43 @@ void reducer_tile(const struct reducer *f, void *acc, const void *x, int64_t n)
         reduce_in_order(f, element, x, n);
 }
 
+/* The extremes of f32 of all rows that need no more than comparisons are combined at once. */
+static void extreme_tiles(const struct reducer *f, float *acc, const float *x, int64_t rows,
+                          int64_t n)
+{
+    float best[KERN_TILE];
+    for (int64_t from = 0; from < rows; from += KERN_TILE) {
+        const int64_t some = min_i64(rows - from, KERN_TILE);
+        const bool ok =
+            f->set->extreme_rows(best, x + from * n, some, n, f->combine == KERN_MAXIMUM);
+        for (int64_t r = 0; r < some; r++)
+            if (!ok || best[r] == 0) {
+                reducer_tile(f, acc + from + r, x + (from + r) * n, n);
+                best[r] = acc[from + r];
+            }
+        f->fn(acc + from, (const void *const[]){acc + from, best}, some);
+    }
+}
+
+bool reducer_has_tiles(const struct reducer *f)
+{
+    return (f->order == REDUCE_SUM && f->x == DT_F32) || (is_extreme_f32(f) && !f->in.convert);
+}
+
+void reducer_tiles(const struct reducer *f, void *acc, const void *x, int64_t rows, int64_t n)
+{
+    const size_t row = (size_t)n * dtype_bytes(f->x);
+    if (f->order == REDUCE_SUM && f->x == DT_F32) {
+        f->set->sum_rows(acc, x, rows, n);
+    } else if (is_extreme_f32(f) && !f->in.convert) {
+        extreme_tiles(f, acc, x, rows, n);
+    } else {
+        for (int64_t r = 0; r < rows; r++)
+            reducer_tile(f, (char *)acc + (size_t)r * f->width, (const char *)x + (size_t)r * row,
+                         n);
+    }
+}
+
 void reducer_rows(const struct reducer *f, void *acc, const void *const *rows, int count, int64_t n)
 {
     char scratch[LOADER_BYTES] __attribute__((aligned(64)));
@@ -256,7 +297,7 @@ void reducer_init(struct reducer *f, enum kern_combine combine, enum dtype out, 
     const struct tile_set *set = tile_set();
     f->fn = set->find.elementwise(kern_combine_opcode(combine), work);
     f->rows = reducer_find_rows(combine, work);
-    f->sum_bf16 = set->sum_bf16;
+    f->set = set;
     f->has_identity = combine_identity(combine, work, &f->identity);
     loader_init_by(&set->find, &f->in, sum ? sum_type(x) : work, x);
     loader_init_by(&set->find, &f->narrow, acc, work);

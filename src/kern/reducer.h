@@ -19,6 +19,8 @@
 
 #include "kern/nest.h"
 
+struct tile_set;
+
 /* out[i] = init (NULL: the contents of out), reduced with rows[0][i], rows[1][i], ...: elements of
  * the work type. */
 typedef void reducer_rows_fn(void *out, const void *init, const void *const *rows, int count,
@@ -39,7 +41,7 @@ struct reducer {
     size_t width;          /* of the work type */
     kern_tile_fn *fn;      /* of the work type */
     reducer_rows_fn *rows; /* for rows; may be NULL */
-    double (*sum_bf16)(const uint16_t *x, int64_t n);
+    const struct tile_set *set;
     struct loader in;          /* elements -> work type; for most sums -> f32 */
     struct loader narrow, out; /* work type -> accumulator type -> result */
     bool has_identity;
@@ -66,6 +68,10 @@ bool reducer_goes_down_columns(const struct reducer *f, int64_t columns, int64_t
 void reducer_start(const struct reducer *f, void *acc, int64_t n, bool first);
 /* Reduces n <= KERN_TILE packed elements into one accumulator. */
 void reducer_tile(const struct reducer *f, void *acc, const void *x, int64_t n);
+/* Reduces each of `rows` packed rows of n <= KERN_TILE elements into one accumulator. */
+void reducer_tiles(const struct reducer *f, void *acc, const void *x, int64_t rows, int64_t n);
+/* Whether that takes little more time for short rows than for long ones. */
+bool reducer_has_tiles(const struct reducer *f);
 /* Reduces `count` rows of n <= KERN_TILE packed elements into n accumulators, row by row. */
 enum { REDUCER_ROWS = 8 }; /* rows that are worth passing at once */
 void reducer_rows(const struct reducer *f, void *acc, const void *const *rows, int count,

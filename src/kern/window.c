@@ -9,6 +9,8 @@
  * Order and accumulation: as reduce, but sums of floats up to f32 run in f32 (in double when a
  * window is long); padding and the holes of dilation contribute nothing.
  */
+#include <stdatomic.h>
+
 #include "kern/plain/plain.h"
 #include "kern/window.h"
 
@@ -51,6 +53,20 @@ int window_places(const struct view *x, const struct kern_window_dim *window, co
 
 /* ---- reduce-window, recognized bodies ---- */
 
+/* The extent along dimension d of what the windows extend over, and the bytes of it that are not
+ * too many for a copy. */
+static int64_t padded_dim(const struct view *out, const struct kern_window_dim *window, int d)
+{
+    const struct kern_window_dim *w = &window[d];
+    return (out->dims[d] - 1) * w->stride + (w->size - 1) * w->window_dilation + 1;
+}
+
+static int64_t most_padded(const struct view *out, const struct view *x)
+{
+    int64_t limit;
+    return mul_i64(view_elements(x) + view_elements(out) + (1 << 20), 64, &limit) ? limit : 0;
+}
+
 /* Copies the operand with its dilation and padding, only as far as the windows extend. *storage is
  * NULL when the operand can be used in place. False when the copy would be too large. */
 static bool make_padded(struct thread_pool *workers, struct view *padded, void **storage,
@@ -58,13 +74,13 @@ static bool make_padded(struct thread_pool *workers, struct view *padded, void *
                         const struct kern_window_dim *window, const void *filler)
 {
     struct kern_pad_dim pads[VIEW_MAX_RANK];
-    int64_t dims[VIEW_MAX_RANK], bytes = (int64_t)dtype_bytes(x->dtype), limit = 0;
+    int64_t dims[VIEW_MAX_RANK], bytes = (int64_t)dtype_bytes(x->dtype);
     bool inside = true;
     *padded = *x;
     *storage = NULL;
     for (int d = 0; d < x->rank; d++) {
         const struct kern_window_dim *w = &window[d];
-        dims[d] = (out->dims[d] - 1) * w->stride + (w->size - 1) * w->window_dilation + 1;
+        dims[d] = padded_dim(out, window, d);
         pads[d] = (struct kern_pad_dim){.low = w->pad_low, .interior = w->base_dilation - 1};
         inside &= w->pad_low <= 0 && w->base_dilation == 1 && dims[d] - w->pad_low <= x->dims[d];
         padded->data -= w->pad_low * x->strides[d];
@@ -74,7 +90,7 @@ static bool make_padded(struct thread_pool *workers, struct view *padded, void *
     }
     if (inside)
         return true;
-    if (!mul_i64(view_elements(x) + view_elements(out) + (1 << 20), 64, &limit) || bytes > limit)
+    if (bytes > most_padded(out, x))
         return false;
     *storage = mem_alloc((size_t)bytes);
     if (!*storage)
@@ -243,8 +259,6 @@ static bool reduce_long_windows(struct thread_pool *workers, const struct view *
     return ok;
 }
 
-/* ---- entry point ---- */
-
 static bool has_long(const struct view *x, const struct kern_window_dim *window,
                      const struct kern_body *body, enum dtype acc)
 {
@@ -260,15 +274,103 @@ static bool has_long(const struct view *x, const struct kern_window_dim *window,
                                         combine_work_type(body->combine, acc));
 }
 
+/* A part of long windows along a dimension in which all windows have one element: what is scanned
+ * stays in the caches. */
+struct slices {
+    const struct view *out, *x;
+    const void *init;
+    enum dtype acc;
+    const struct kern_window_dim *window;
+    const struct kern_body *body;
+    union kern_element filler;
+    int dimension;
+    int64_t extent; /* of a slice in it */
+    atomic_bool failed;
+};
+
+static bool reduce_padded_windows(struct thread_pool *workers, const struct view *out,
+                                  const struct view *x, const void *init, enum dtype acc,
+                                  const struct kern_window_dim *window,
+                                  const struct kern_body *body, const void *filler)
+{
+    struct view padded;
+    void *storage;
+    if (!make_padded(workers, &padded, &storage, out, x, window, filler))
+        return false;
+    const bool ok =
+        has_long(x, window, body, acc)
+            ? reduce_long_windows(workers, out, &padded, init, acc, window, body)
+            : reduce_window_as_view(workers, out, &padded, init, acc,
+                                    combine_window_type(body->combine, acc), window, body->combine);
+    mem_free(storage);
+    return ok;
+}
+
+static void reduce_slice(void *context, int64_t number, int worker)
+{
+    struct slices *s = context;
+    struct view out = *s->out, x = *s->x;
+    const int d = s->dimension;
+    const int64_t from = number * s->extent;
+    out.dims[d] = x.dims[d] = min_i64(s->extent, out.dims[d] - from);
+    out.data += from * out.strides[d];
+    x.data += from * x.strides[d];
+    if (!reduce_padded_windows(NULL, &out, &x, s->init, s->acc, s->window, s->body, &s->filler))
+        s->failed = true;
+}
+
+/* The longest dimension that can be sliced without a change of the order; -1: none. */
+static int sliced_dimension(const struct view *out, const struct view *x,
+                            const struct kern_window_dim *window)
+{
+    int best = -1;
+    for (int d = 0; d < x->rank; d++) {
+        const struct kern_window_dim *w = &window[d];
+        if (w->size > 1 && !is_long(w))
+            return -1;
+        if (w->size == 1 && w->pad_low == 0 && w->base_dilation == 1 && w->stride == 1 &&
+            out->dims[d] == x->dims[d] && (best < 0 || x->dims[d] >= x->dims[best]))
+            best = d;
+    }
+    return best;
+}
+
+/* The extent of slices of about SLICE bytes, whose lines are not too short to be read. All of it if
+ * the whole would be too large to be padded: what is done then must not depend on slices. */
+static int64_t choose_extent(const struct view *out, const struct view *x,
+                             const struct kern_window_dim *window, int d)
+{
+    enum { SLICE = 1 << 19, SHORT = 32 };
+    double bytes = (double)dtype_bytes(out->dtype);
+    for (int k = 0; k < out->rank; k++)
+        bytes *= (double)padded_dim(out, window, k);
+    if (bytes <= SLICE || bytes > (double)most_padded(out, x))
+        return out->dims[d];
+    const int64_t extent = (int64_t)((double)out->dims[d] / (bytes / SLICE));
+    return min_i64(out->dims[d], max_i64(extent, d == out->rank - 1 ? SHORT : 1));
+}
+
+static bool reduce_windows(struct thread_pool *workers, struct slices *s)
+{
+    const int d = s->dimension =
+        has_long(s->x, s->window, s->body, s->acc) ? sliced_dimension(s->out, s->x, s->window) : -1;
+    s->extent = d < 0 ? 0 : choose_extent(s->out, s->x, s->window, d);
+    if (d < 0 || s->extent == s->out->dims[d])
+        return reduce_padded_windows(workers, s->out, s->x, s->init, s->acc, s->window, s->body,
+                                     &s->filler);
+    thread_pool_run(workers, ratio_up(s->out->dims[d], s->extent), reduce_slice, s);
+    return !s->failed;
+}
+
+/* ---- entry point ---- */
+
 /* Recognized bodies over a padded operand; false when that is not possible. */
 static bool reduce_window_recognised(struct thread_pool *workers, const struct view *out,
                                      const struct view *x, const void *init, enum dtype acc,
                                      const struct kern_window_dim *window,
                                      const struct kern_body *body)
 {
-    union kern_element filler;
-    struct view padded;
-    void *storage;
+    struct slices s = {out, x, init, acc, window, body};
     if (x->dtype != acc || out->dtype != acc)
         return false;
     for (int d = 0; d < x->rank; d++)
@@ -279,17 +381,7 @@ static bool reduce_window_recognised(struct thread_pool *workers, const struct v
     if (!has_long(x, window, body, acc) &&
         reduce_window_lanes(workers, out, x, init, window, body->combine))
         return true;
-    if (!combine_identity(body->combine, acc, &filler))
-        return false;
-    if (!make_padded(workers, &padded, &storage, out, x, window, &filler))
-        return false;
-    bool ok =
-        has_long(x, window, body, acc)
-            ? reduce_long_windows(workers, out, &padded, init, acc, window, body)
-            : reduce_window_as_view(workers, out, &padded, init, acc,
-                                    combine_window_type(body->combine, acc), window, body->combine);
-    mem_free(storage);
-    return ok;
+    return combine_identity(body->combine, acc, &s.filler) && reduce_windows(workers, &s);
 }
 
 /* spec: ReduceWindow. acc = f(acc, x[p]) from init over the positions p of the window,

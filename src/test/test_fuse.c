@@ -445,6 +445,79 @@ START_TEST(bf16_sums_use_32_lanes)
 }
 END_TEST
 
+/* A sum in 32 lanes, as above; an extreme, or NaN if there is one. */
+static double sum_of_row(const float *x, int64_t n)
+{
+    double lanes[32];
+    for (int j = 0; j < 32; j++)
+        lanes[j] = -0.0;
+    for (int64_t k = 0; k < n; k++)
+        lanes[k % 32] += (double)x[k];
+    for (int step = 16; step > 0; step /= 2)
+        for (int j = 0; j < step; j++)
+            lanes[j] += lanes[j + step];
+    return lanes[0];
+}
+
+static float extreme_of_row(const float *x, int64_t n, bool greatest)
+{
+    float best = x[0];
+    for (int64_t k = 1; k < n && best == best; k++)
+        if (x[k] != x[k] || (greatest ? x[k] > best : x[k] < best))
+            best = x[k];
+    return best;
+}
+
+static void expect_sums(const float *x, int64_t rows, int64_t n)
+{
+    double sums[100];
+    for (int64_t r = 0; r < rows; r++)
+        sums[r] = (double)r;
+    tile_set()->sum_rows(sums, x, rows, n);
+    for (int64_t r = 0; r < rows; r++) {
+        const double expected = (double)r + sum_of_row(x + r * n, n);
+        ck_assert_msg(memcmp(&sums[r], &expected, sizeof expected) == 0 ||
+                          (sums[r] != sums[r] && expected != expected),
+                      "row %d of %d: %a, not %a", (int)r, (int)n, sums[r], expected);
+    }
+}
+
+static void expect_extremes(const float *x, int64_t rows, int64_t n, bool greatest)
+{
+    float found[100];
+    bool nan = false;
+    const bool ok = tile_set()->extreme_rows(found, x, rows, n, greatest);
+    for (int64_t r = 0; r < rows; r++) {
+        const float expected = extreme_of_row(x + r * n, n, greatest);
+        nan |= expected != expected;
+        ck_assert_msg(!ok || found[r] == expected, "row %d of %d: %a, not %a", (int)r, (int)n,
+                      (double)found[r], (double)expected);
+    }
+    ck_assert_int_eq(ok, !nan);
+}
+
+/* Rows end where the storage ends, which the sanitizers check. */
+START_TEST(short_rows_are_reduced_as_one_by_one)
+{
+    static const float special[] = {0.0f, -0.0f, INFINITY, -INFINITY, 0x1p-149f, -0x1.8p127f};
+    struct random r = {.state = 4};
+    for (int k = 0; k < 4000; k++) {
+        const int64_t rows = random_in(&r, 1, k % 2 ? 3 : 100),
+                      n = random_in(&r, 1, k % 4 ? 80 : KERN_TILE);
+        float *x = mem_alloc((size_t)(rows * n) * sizeof *x);
+        for (int64_t i = 0; i < rows * n; i++)
+            x[i] = random_in(&r, 0, 9) > 0 ? (float)random_in(&r, -1000, 1000) * 0.37f
+                                           : special[random_in(&r, 0, COUNT_OF(special) - 1)];
+        if (k % 8 == 0)
+            x[random_in(&r, 0, rows * n - 1)] = NAN;
+        expect_sums(x, rows, n);
+        expect_extremes(x, rows, n, true);
+        expect_extremes(x, rows, n, false);
+        mem_free(x);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("fuse");
@@ -455,5 +528,6 @@ int main(void)
     tcase_add_test(tc, narrow_results_are_rounded);
     tcase_add_test(tc, batch_norms_agree_with_reference);
     tcase_add_test(tc, bf16_sums_use_32_lanes);
+    tcase_add_test(tc, short_rows_are_reduced_as_one_by_one);
     return check_run(s);
 }

@@ -543,12 +543,12 @@ resized() {
     keys 's32[18] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18}'
     cursor 76,1 || return 1
     resize 40 12
-    last ' 10, 11, 12, 13, 14, 15, 16, 17, 18}' && drawn_once || return 1
+    last ' 10, 11, 12, 13, 14, 15, 16, 17, 18}' && until_holds drawn_once || return 1
     resize 100 30
-    last 'hlo> s32[18] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18}' && drawn_once || return 1
+    last 'hlo> s32[18] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18}' && until_holds drawn_once || return 1
     key Home
     keys 'x = '
-    last 'hlo> x = s32[18] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18}' && drawn_once || return 1
+    last 'hlo> x = s32[18] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18}' && until_holds drawn_once || return 1
     key Enter
     see '^x = .*, 18}$' && prompt && ends
 }
