@@ -10,6 +10,8 @@ struct jit_builder *jit_builder_new(struct arena *a)
     return b;
 }
 
+void jit_set_target(struct jit_builder *b, struct jit_target target) { b->target = target; }
+
 int lane_operands(const struct lane_inst *i)
 {
     static const uint8_t operands[LANE_OP_COUNT] = {

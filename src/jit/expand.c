@@ -64,9 +64,32 @@ static int mask_as(struct jit_builder *b, int mask, enum lane_type t)
 
 /* ---- floats ---- */
 
+/* With a constant that is not NaN: x if it is NaN or equal, as the instruction returns its second
+ * operand then. Only a zero is also equal to other bits, one of which gives the constant. */
+static int extreme_with(struct expansion *e, int x, int constant, bool greatest)
+{
+    const uint64_t v = e->b->constants[~constant].bits & (2 * sign_bit(e) - 1);
+    if (v == (greatest ? 0 : sign_bit(e))) {
+        const int replaced =
+            greatest ? emit2(e, LANE_LE, x, constant) : emit2(e, LANE_LE, constant, x);
+        return blend(e, replaced, constant, x);
+    }
+    return emit2(e, greatest ? LANE_MAX : LANE_MIN, constant, x);
+}
+
+static bool is_number(const struct expansion *e, int x)
+{
+    const uint64_t infinity = bits_of_float(e->lane, (double)INFINITY);
+    return x < 0 && (e->b->constants[~x].bits & (sign_bit(e) - 1)) <= infinity;
+}
+
 /* NaN is propagated; +0 is greater than -0, by the bits of equal numbers. */
 static int extreme(struct expansion *e, int x, int y, bool greatest)
 {
+    if (is_number(e, x))
+        return extreme_with(e, y, x, greatest);
+    if (is_number(e, y))
+        return extreme_with(e, x, y, greatest);
     int both = emit2(e, greatest ? LANE_AND : LANE_OR, x, y),
         r = emit2(e, greatest ? LANE_MAX : LANE_MIN, x, y);
     r = blend(e, emit2(e, LANE_EQ, x, y), both, r);
@@ -120,17 +143,11 @@ static int integer_abs(struct expansion *e, int x)
     return emit2(e, LANE_SUB, emit2(e, LANE_XOR, x, fill), fill);
 }
 
-static int integer_sign(struct expansion *e, int x)
-{
-    int zero = bits(e, 0);
-    if (dtype_is_unsigned(e->type))
-        return emit2(e, LANE_ADD, emit2(e, LANE_EQ, x, zero), bits(e, 1));
-    return emit2(e, LANE_SUB, emit2(e, LANE_GT, zero, x), emit2(e, LANE_GT, x, zero));
-}
-
 /* In the order of the type. */
 static int integer_greater(struct expansion *e, int x, int y)
 {
+    if (dtype_is_unsigned(e->type) && has_avx512(e))
+        return emit2(e, LANE_GT_U, x, y);
     if (dtype_is_unsigned(e->type)) {
         x = emit2(e, LANE_XOR, x, bits(e, sign_bit(e)));
         y = emit2(e, LANE_XOR, y, bits(e, sign_bit(e)));
@@ -138,13 +155,31 @@ static int integer_greater(struct expansion *e, int x, int y)
     return emit2(e, LANE_GT, x, y);
 }
 
+static bool has_extremes(const struct expansion *e) { return !is_wide(e) || has_avx512(e); }
+
 static int integer_max(struct expansion *e, int x, int y)
 {
+    if (has_extremes(e))
+        return emit2(e, dtype_is_unsigned(e->type) ? LANE_MAX_U : LANE_MAX, x, y);
     return blend(e, integer_greater(e, y, x), y, x);
 }
 static int integer_min(struct expansion *e, int x, int y)
 {
+    if (has_extremes(e))
+        return emit2(e, dtype_is_unsigned(e->type) ? LANE_MIN_U : LANE_MIN, x, y);
     return blend(e, integer_greater(e, x, y), y, x);
+}
+
+static int integer_sign(struct expansion *e, int x)
+{
+    const int zero = bits(e, 0), one = bits(e, 1);
+    if (has_extremes(e) && dtype_is_unsigned(e->type))
+        return integer_min(e, x, one);
+    if (has_extremes(e))
+        return integer_max(e, integer_min(e, x, one), bits(e, UINT64_MAX));
+    if (dtype_is_unsigned(e->type))
+        return emit2(e, LANE_ADD, emit2(e, LANE_EQ, x, zero), one);
+    return emit2(e, LANE_SUB, emit2(e, LANE_GT, zero, x), emit2(e, LANE_GT, x, zero));
 }
 
 static int shift_arithmetic(struct expansion *e, int x, int y)
@@ -153,11 +188,20 @@ static int shift_arithmetic(struct expansion *e, int x, int y)
         x = lane_shift(e->b, LANE_SAR, LANE_I32,
                        lane_shift(e->b, LANE_SHL, LANE_I32, x, 32 - dtype_bits(e->type)),
                        32 - dtype_bits(e->type));
-    if (!is_wide(e))
+    if (!is_wide(e) || has_avx512(e))
         return emit2(e, LANE_SAR_BY, x, y);
     struct expansion u = {e->b, DT_U64, LANE_I64};
     int fill = sign_fill(e, x), count = integer_min(&u, y, bits(e, 63));
     return emit2(e, LANE_XOR, emit2(e, LANE_SHR_BY, emit2(e, LANE_XOR, x, fill), count), fill);
+}
+
+/* By a constant number of bits, or by those of `y`. */
+static int shift(struct expansion *e, enum lane_op op, enum lane_op op_by, int x, int y)
+{
+    if (y >= 0)
+        return emit2(e, op_by, x, y);
+    const uint64_t v = e->b->constants[~y].bits, count = is_wide(e) ? v : v & UINT32_MAX;
+    return count < width(e) ? lane_shift(e->b, op, e->lane, x, (unsigned)count) : bits(e, 0);
 }
 
 /* 64 bits are divided faster by an instruction of the processor, except by constants. */
@@ -180,6 +224,8 @@ static int add_halves(struct expansion *e, int x, unsigned n, uint64_t mask)
 
 static int count_ones(struct expansion *e, int x)
 {
+    if (e->b->target.vpopcntdq)
+        return emit1(e, LANE_ONES, x);
     x = add_halves(e, x, 1, 0x5555555555555555);
     x = add_halves(e, x, 2, 0x3333333333333333);
     x = add_halves(e, x, 4, 0x0f0f0f0f0f0f0f0f);
@@ -191,6 +237,8 @@ static int count_ones(struct expansion *e, int x)
 static int count_leading_zeros(struct expansion *e, int x)
 {
     x = bits_of_type(e, x);
+    if (has_avx512(e))
+        return emit2(e, LANE_SUB, emit1(e, LANE_ZEROS, x), bits(e, width(e) - dtype_bits(e->type)));
     for (unsigned n = 1; n < width(e); n *= 2)
         x = emit2(e, LANE_OR, x, lane_shift(e->b, LANE_SHR, e->lane, x, n));
     return emit2(e, LANE_SUB, bits(e, dtype_bits(e->type)), count_ones(e, x));
@@ -251,9 +299,9 @@ ROW(integer_multiply, 2, product(e, x[0], x[1]))
 ROW(integer_negate, 1, emit2(e, LANE_SUB, bits(e, 0), x[0]))
 ROW(integer_not, 1, emit2(e, LANE_XOR, x[0], all_set(e->b, e->lane)))
 ROW(integer_remainder, 2, has_kernel(e, x[1]) ? LANE_NONE : expand_remainder(e, x[0], x[1]))
-ROW(integer_shift_left, 2, emit2(e, LANE_SHL_BY, x[0], x[1]))
+ROW(integer_shift_left, 2, shift(e, LANE_SHL, LANE_SHL_BY, x[0], x[1]))
 ROW(integer_shift_arithmetic, 2, shift_arithmetic(e, x[0], x[1]))
-ROW(integer_shift_logical, 2, emit2(e, LANE_SHR_BY, bits_of_type(e, x[0]), x[1]))
+ROW(integer_shift_logical, 2, shift(e, LANE_SHR, LANE_SHR_BY, bits_of_type(e, x[0]), x[1]))
 ROW(integer_signum, 1, integer_sign(e, x[0]))
 ROW(pred_clamp, 3, emit2(e, LANE_AND, emit2(e, LANE_OR, x[0], x[1]), x[2]))
 ROW(pred_not, 1, mask_not(e->b, x[0]))

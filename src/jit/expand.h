@@ -59,6 +59,8 @@ static inline enum lane_type integer_lane(enum lane_type t)
  */
 static inline bool is_narrow(enum dtype t) { return dtype_bytes(t) < 4; }
 
+static inline bool has_avx512(const struct expansion *e) { return e->b->target.avx512; }
+
 static inline int all_set(struct jit_builder *b, enum lane_type t)
 {
     return lane_constant(b, integer_lane(t), UINT64_MAX);
@@ -66,13 +68,13 @@ static inline int all_set(struct jit_builder *b, enum lane_type t)
 
 static inline int sign_fill(struct expansion *e, int x)
 {
-    return is_wide(e) ? emit2(e, LANE_GT, bits(e, 0), x)
-                      : lane_shift(e->b, LANE_SAR, e->lane, x, 31);
+    return is_wide(e) && !has_avx512(e) ? emit2(e, LANE_GT, bits(e, 0), x)
+                                        : lane_shift(e->b, LANE_SAR, e->lane, x, width(e) - 1);
 }
 
 static inline int product(struct expansion *e, int x, int y)
 {
-    if (!is_wide(e))
+    if (!is_wide(e) || has_avx512(e))
         return emit2(e, LANE_MUL, x, y);
     int crossed =
         emit2(e, LANE_ADD, emit2(e, LANE_MUL_U32, lane_shift(e->b, LANE_SHR, e->lane, x, 32), y),

@@ -31,6 +31,14 @@ enum { JIT_NONE = -1 };
 
 struct jit_builder;
 struct jit_builder *jit_builder_new(struct arena *a);
+/* Instructions that a function may use besides those of AVX2. */
+struct jit_target {
+    bool avx512;    /* AVX-512 F, BW, CD, DQ, VL */
+    bool vpopcntdq; /* AVX512_VPOPCNTDQ */
+};
+/* Of a function on tiles without elements at offsets, before anything is added to it; otherwise it
+ * uses AVX2 only. */
+void jit_set_target(struct jit_builder *b, struct jit_target target);
 
 /* The elements of tile `tile`, packed; with `single`, one element for all. */
 int jit_load(struct jit_builder *b, int tile, enum dtype t, bool single);

@@ -7,7 +7,6 @@
 #include "plan/fuse.h"
 
 #include "jit/jit.h"
-#include "kern/cpu.h"
 
 enum { MAX_VALUES = KERN_FUSED_VIEWS + KERN_FUSED_OPS };
 
@@ -81,24 +80,12 @@ static void sort_by_stage(struct lowering *z)
                 z->order[count++] = k;
 }
 
-/* Whether machine code is faster than tile kernels: for several instructions, whose values stay in
- * registers. Of a single one, with or without conversions, unless the kernels have more lanes. */
-static bool is_worth_while(const struct lowering *z, int first, int count)
-{
-    int instructions = 0;
-    for (int k = first; k < first + count; k++)
-        instructions += z->ops[z->order[k]].meaning.kind == TILE_INST;
-    return instructions > 1 || (count > 1 && cpu_isa() != CPU_AVX512);
-}
-
 static void group(struct lowering *z)
 {
     for (int at = 0; at < z->op_count;) {
         int stage = z->stages[z->order[at]], end = at + 1;
         while (stage % 2 == 0 && end < z->op_count && z->stages[z->order[end]] == stage)
             end++;
-        if (!is_worth_while(z, at, end - at))
-            end = at + 1;
         for (int k = at; k < end; k++)
             z->lowered_by[z->order[k]] = z->lowered_count;
         z->lowered[z->lowered_count++] = (struct lowered){.first = at, .count = end - at};
@@ -194,7 +181,7 @@ static void add_immediates(const struct lowering *z, struct jit_builder *b, int 
 static kern_native_fn *compile_ops(struct lowering *z, const struct lowered *l, bool of_row)
 {
     int values[MAX_VALUES];
-    struct jit_builder *b = jit_builder_new(&z->pl->scratch);
+    struct jit_builder *b = plan_tile_builder(&z->pl->scratch);
     add_immediates(z, b, values);
     for (int k = 0; k < l->arg_count; k++) {
         const int v = l->args[k];

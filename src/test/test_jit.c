@@ -1,8 +1,9 @@
 /*
- * Machine code of elementwise operations has the bits of the tile kernels, and machine instructions
- * are encoded as an assembler encodes them.
+ * Machine code of elementwise operations has the bits of the tile kernels, with each instruction
+ * set.
  */
-#include "jit/x86.h"
+#include "jit/jit.h"
+#include "kern/cpu.h"
 #include "kern/kern.h"
 
 #include "check_quiet.h"
@@ -110,10 +111,23 @@ struct trial {
     int values[3], count;
 };
 
+/* Functions on tiles use what HLO_ISA allows, as those of plans do. */
+static void set_target(struct jit_builder *b)
+{
+    jit_set_target(b, (struct jit_target){.avx512 = cpu_isa() == CPU_AVX512,
+                                          .vpopcntdq = cpu_extras().vpopcntdq});
+}
+
+static void choose_isa(int number)
+{
+    ck_assert_int_eq(setenv("HLO_ISA", cpu_isa_name((enum cpu_isa)number), 1), 0);
+}
+
 static void trial_begin(struct trial *t, int count, const enum dtype *of, unsigned single)
 {
     arena_init(&t->arena);
     t->b = jit_builder_new(&t->arena);
+    set_target(t->b);
     t->m = jit_memory_new();
     ck_assert(t->m != NULL);
     t->count = count;
@@ -230,6 +244,7 @@ static const char *const opcodes[] = {"abs",
 
 START_TEST(elementwise_operations)
 {
+    choose_isa(_i);
     int tried = 0;
     for (size_t k = 0; k < COUNT_OF(opcodes); k++)
         for (size_t j = 0; j < COUNT_OF(types); j++)
@@ -261,6 +276,7 @@ static void compare_division(const char *opcode, enum dtype t, int64_t divisor, 
 
 START_TEST(divisions)
 {
+    choose_isa(_i);
     static const int64_t divisors[] = {0,         1,
                                        -1,        2,
                                        3,         -7,
@@ -327,6 +343,7 @@ static void compare_with_constant(enum dtype t, enum jit_direction d, int consta
 
 START_TEST(constants)
 {
+    choose_isa(_i);
     static const int64_t numbers[] = {0, 1, -1, 127, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
     for (size_t j = 0; j < COUNT_OF(types); j++)
         for (size_t n = 0; n < COUNT_OF(numbers); n++) {
@@ -378,6 +395,7 @@ END_TEST
 
 START_TEST(comparisons)
 {
+    choose_isa(_i);
     for (size_t j = 0; j < COUNT_OF(types); j++)
         for (int d = JIT_EQ; d <= JIT_LT; d++)
             for (int total = 0; total < 2; total++) {
@@ -393,6 +411,7 @@ END_TEST
 
 START_TEST(conversions)
 {
+    choose_isa(_i);
     int tried = 0;
     for (size_t j = 0; j < COUNT_OF(types); j++)
         for (size_t k = 0; k < COUNT_OF(types); k++) {
@@ -424,6 +443,7 @@ static void compare_conversion(enum dtype to, enum dtype from, const void *numbe
 /* Numbers at the ends of ranges, and those that would be rounded twice. */
 START_TEST(conversions_of_borders)
 {
+    choose_isa(_i);
     static const uint64_t wide[] = {0x8000008000000001, 0x8000008000000000, 0x8000017fffffffff,
                                     0x7fffffbfffffffff, 0x7fffffc000000000, 0x0020000010000001,
                                     0x0020000010000000, 0xffffff7fffffffff, 0xfffffffffffffbff,
@@ -450,6 +470,7 @@ END_TEST
 
 START_TEST(selections)
 {
+    choose_isa(_i);
     for (size_t j = 0; j < COUNT_OF(types); j++) {
         struct trial t;
         trial_begin(&t, 3, (const enum dtype[]){DT_PRED, types[j], types[j]}, j % 8);
@@ -462,6 +483,7 @@ END_TEST
 /* More values than registers: a sum of pairwise products, all made before the first is read. */
 START_TEST(spilled_values)
 {
+    choose_isa(_i);
     enum { VALUES = 40 };
     struct trial t;
     int v[VALUES];
@@ -677,190 +699,6 @@ START_TEST(lanes_of_programs)
 }
 END_TEST
 
-/* ---- encodings ---- */
-
-enum { OFFSET = 0x12345678 };
-static const char *const general[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
-                                      "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
-
-/* The number of bits of a memory or register operand, where it is not that of the instruction. */
-struct sizes {
-    const char *x, *m; /* registers of both: "x" or "y"; memory: "dword" ... */
-    const char *memory;
-};
-
-static struct sizes sizes_of(enum x86_inst inst, bool wide)
-{
-    const char *all = wide ? "y" : "x", *name = x86_table[inst].mnemonic;
-    struct sizes s = {all, all, ""};
-    bool widens = strncmp(name, "vpmov", 5) == 0 || inst == X86_CVTDQ2PD || inst == X86_CVTPS2PD ||
-                  inst == X86_CVTPH2PS;
-    if (widens || inst == X86_BROADCASTD || inst == X86_BROADCASTQ)
-        s.m = "x";
-    if (inst == X86_CVTPD2PS || inst == X86_CVTTPD2DQ) {
-        s.x = "x";
-        s.memory = wide ? "ymmword ptr " : "xmmword ptr ";
-    }
-    if (inst == X86_EXTRACTI128 || inst == X86_CVTPS2PH)
-        s.m = "x";
-    if (inst == X86_MOVD_LOAD || inst == X86_MOVD_STORE || inst == X86_MOVQ_STORE ||
-        inst == X86_MOVUPS_STORE || inst == X86_PEXTRB || inst == X86_PEXTRW ||
-        inst == X86_PINSRB || inst == X86_PINSRW)
-        s.m = "";
-    if (inst == X86_MOVQ_GENERAL)
-        s = (struct sizes){"x", "r", "qword ptr "};
-    return s;
-}
-
-static void put_vector(struct buf *out, const char *size, int number)
-{
-    buf_printf(out, "%smm%d", size, number);
-}
-
-static void put_last(struct buf *out, struct sizes s, struct x86_operand m)
-{
-    if (m.kind == X86_REGISTER && s.m[0] == 'r')
-        buf_puts(out, general[m.number]);
-    else if (m.kind == X86_REGISTER)
-        put_vector(out, s.m, m.number);
-    else if (m.kind == X86_MEMORY)
-        buf_printf(out, "%s[%s+%d]", s.memory, general[m.base], OFFSET);
-    else
-        buf_printf(out, "%s[%s+%s*%d+%d]", s.memory, general[m.base], general[m.index], m.scale,
-                   OFFSET);
-}
-
-/* The instruction in Intel's syntax, with the encoding that we choose. */
-static void put_text(struct buf *out, enum x86_inst inst, bool wide, int x, int y,
-                     struct x86_operand m, int immediate)
-{
-    enum x86_form form = x86_table[inst].form;
-    struct sizes s = sizes_of(inst, wide);
-    bool store = form == X86_MX || form == X86_MXI;
-    buf_printf(out, "{vex3} {disp32} %s ", x86_table[inst].mnemonic);
-    if (store)
-        put_last(out, s, m);
-    else
-        put_vector(out, s.x, x);
-    if (form == X86_XXM || form == X86_XXMI || form == X86_XXMX) {
-        buf_puts(out, ", ");
-        put_vector(out, s.x, y);
-    }
-    buf_puts(out, ", ");
-    if (store)
-        put_vector(out, s.x, x);
-    else
-        put_last(out, s, m);
-    if (form == X86_XXMX) {
-        buf_puts(out, ", ");
-        put_vector(out, s.x, immediate);
-    } else if (form != X86_XXM && form != X86_XM && form != X86_MX) {
-        buf_printf(out, ", %d", immediate);
-    }
-    buf_putc(out, '\n');
-}
-
-static bool has_size(enum x86_inst inst, bool wide)
-{
-    const char *name = x86_table[inst].mnemonic;
-    size_t n = strlen(name);
-    bool single = strcmp(name + n - 2, "ss") == 0 || strcmp(name + n - 2, "sd") == 0;
-    bool moves = inst == X86_MOVD_LOAD || inst == X86_MOVD_STORE || inst == X86_MOVQ_LOAD ||
-                 inst == X86_MOVQ_STORE || inst == X86_MOVQ_GENERAL || inst == X86_PEXTRB ||
-                 inst == X86_PEXTRW || inst == X86_PINSRB || inst == X86_PINSRW;
-    if (inst == X86_EXTRACTI128)
-        return wide;
-    return !wide || (!single && !moves);
-}
-
-/* Stores of registers to registers have the encoding of loads. */
-static bool may_be_register(enum x86_inst inst) { return sizes_of(inst, false).m[0] != '\0'; }
-
-static void encode_all(struct x86_code *c, struct buf *text)
-{
-    static const int numbers[] = {0, 5, 7, 8, 13, 15};
-    for (int inst = 0; inst < X86_INST_COUNT; inst++)
-        for (int wide = 0; wide < 2; wide++)
-            for (int k = 0; k < 6 * 6 && has_size((enum x86_inst)inst, wide); k++) {
-                int x = numbers[k % 6], y = numbers[k / 6], z = numbers[(k + k / 6) % 6];
-                bool only_registers = x86_table[inst].form == X86_XXI || inst == X86_MOVQ_GENERAL;
-                int immediate = x86_table[inst].form == X86_XXMX ? (k * 7) & 15 : k % 8 + 1;
-                struct x86_operand m[] = {
-                    x86_register(z), x86_memory(k % 16, OFFSET),
-                    x86_indexed(k % 16, (k + 5) % 16 == RSP ? RAX : (k + 5) % 16, 1 << k % 4)};
-                m[2].offset = OFFSET;
-                for (int j = may_be_register((enum x86_inst)inst) ? 0 : 1;
-                     j < (only_registers ? 1 : 3); j++) {
-                    x86_vector(c, (enum x86_inst)inst, wide, x, y, m[j], immediate);
-                    put_text(text, (enum x86_inst)inst, wide, x, y, m[j], immediate);
-                }
-            }
-}
-
-static void encode_general(struct x86_code *c, struct buf *text)
-{
-    static const struct {
-        const char *name;
-        int opcode;
-    } both[] = {{"mov", 0x8b}, {"cmp", 0x3b}, {"xor", 0x33}, {"add", 0x03}};
-    for (size_t k = 0; k < COUNT_OF(both); k++)
-        for (int r = 0; r < 16; r++) {
-            struct x86_operand m = x86_memory((r * 5 + 3) % 16, OFFSET);
-            x86_general(c, both[k].opcode, r, m);
-            buf_printf(text, "{disp32} %s %s, [%s+%d]\n", both[k].name, general[r], general[m.base],
-                       OFFSET);
-            x86_general(c, both[k].opcode, r, x86_register(15 - r));
-            buf_printf(text, "{load} %s %s, %s\n", both[k].name, general[r], general[15 - r]);
-            x86_general(c, 0x69, r, x86_register((int)k));
-            x86_int32(c, OFFSET);
-            buf_printf(text, "imul %s, %s, %d\n", general[r], general[k], OFFSET);
-        }
-}
-
-/* The bytes that the assembler outputs; NULL if it fails. */
-static char *assemble(const struct buf *text, size_t *size)
-{
-    char folder[] = "/tmp/test-jit-XXXXXX", command[400], path[64], *bytes = NULL;
-    ck_assert(mkdtemp(folder) != NULL);
-    snprintf(path, sizeof path, "%s/a.s", folder);
-    FILE *f = fopen(path, "w");
-    fputs(".intel_syntax noprefix\n", f);
-    fwrite(text->data, 1, text->size, f);
-    fclose(f);
-    snprintf(command, sizeof command,
-             "as --64 -o %s/a.o %s/a.s && objcopy -O binary -j .text %s/a.o %s/a.bin", folder,
-             folder, folder, folder);
-    bool ok = system(command) == 0;
-    snprintf(path, sizeof path, "%s/a.bin", folder);
-    f = ok ? fopen(path, "r") : NULL;
-    if (f) {
-        bytes = malloc(1 << 22);
-        *size = fread(bytes, 1, 1 << 22, f);
-        fclose(f);
-    }
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    ck_assert(system(command) == 0);
-    return bytes;
-}
-
-START_TEST(encodings)
-{
-    struct x86_code c = {{0}, {0}};
-    struct buf text = {0};
-    size_t size = 0;
-    encode_all(&c, &text);
-    encode_general(&c, &text);
-    char *expected = system("as --version >/dev/null 2>&1") == 0 ? assemble(&text, &size) : NULL;
-    ck_assert(expected != NULL);
-    ck_assert_uint_eq(size, c.bytes.size);
-    for (size_t k = 0; k < size; k++)
-        ck_assert_msg(expected[k] == c.bytes.data[k], "byte %zu", k);
-    free(expected);
-    buf_free(&c.bytes);
-    buf_free(&text);
-}
-END_TEST
-
 /* Where there is no machine code, nothing is tested but that. */
 static bool is_available(void)
 {
@@ -882,18 +720,17 @@ int main(void)
         tcase_add_test(t, no_target);
         return check_run(s);
     }
-    tcase_add_test(t, elementwise_operations);
-    tcase_add_test(t, divisions);
-    tcase_add_test(t, constants);
+    tcase_add_loop_test(t, elementwise_operations, CPU_AVX2, CPU_ISA_COUNT);
+    tcase_add_loop_test(t, divisions, CPU_AVX2, CPU_ISA_COUNT);
+    tcase_add_loop_test(t, constants, CPU_AVX2, CPU_ISA_COUNT);
     tcase_add_test(t, elements_at_offsets);
-    tcase_add_test(t, comparisons);
-    tcase_add_test(t, conversions);
-    tcase_add_test(t, conversions_of_borders);
-    tcase_add_test(t, selections);
-    tcase_add_test(t, spilled_values);
+    tcase_add_loop_test(t, comparisons, CPU_AVX2, CPU_ISA_COUNT);
+    tcase_add_loop_test(t, conversions, CPU_AVX2, CPU_ISA_COUNT);
+    tcase_add_loop_test(t, conversions_of_borders, CPU_AVX2, CPU_ISA_COUNT);
+    tcase_add_loop_test(t, selections, CPU_AVX2, CPU_ISA_COUNT);
+    tcase_add_loop_test(t, spilled_values, CPU_AVX2, CPU_ISA_COUNT);
     tcase_add_test(t, loops_branches_and_calls);
     tcase_add_test(t, spilled_variables);
     tcase_add_test(t, lanes_of_programs);
-    tcase_add_test(t, encodings);
     return check_run(s);
 }
