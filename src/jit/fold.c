@@ -12,7 +12,7 @@ static bool constant_of(const struct jit_builder *b, int lanes, enum lane_type t
         return false;
     *v = (int64_t)b->constants[~lanes].bits;
     if (!lane_is_wide(t))
-        *v = (int32_t)*v;
+        *v = t == LANE_I16 ? (int16_t)*v : (int32_t)*v;
     return true;
 }
 
@@ -31,7 +31,7 @@ static int fold_unary(struct jit_builder *b, const struct lane_inst *i)
     if (i->op == LANE_SHL)
         x = (int64_t)((uint64_t)x << i->count);
     else if (i->op == LANE_SHR)
-        x = (int64_t)((lane_is_wide(t) ? (uint64_t)x : (uint32_t)x) >> i->count);
+        x = (int64_t)(((uint64_t)x & (UINT64_MAX >> (64 - lane_width(t)))) >> i->count);
     return lane_constant(b, t, (uint64_t)x);
 }
 
@@ -52,7 +52,7 @@ bool lane_is_commutative(const struct lane_inst *i)
 /* Of an operation with a constant second operand. */
 static int fold_second(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, int64_t y)
 {
-    const int64_t max = lane_is_wide(t) ? INT64_MAX : INT32_MAX;
+    const int64_t max = INT64_MAX >> (64 - lane_width(t));
     switch (op) {
     case LANE_ADD:
     case LANE_SUB:
@@ -97,7 +97,7 @@ static int fold_binary(struct jit_builder *b, const struct lane_inst *i)
         return fold_second(b, op, t, i->args[0], y);
     if (first && lane_is_commutative(i))
         return fold_second(b, op, t, i->args[1], x);
-    const int64_t least = lane_is_wide(t) ? INT64_MIN : INT32_MIN;
+    const int64_t least = -(INT64_MAX >> (64 - lane_width(t))) - 1;
     const bool never = first && ((op == LANE_GT && x == least) || (op == LANE_GT_U && x == 0));
     return never ? lane_constant(b, t, 0) : LANE_NONE;
 }

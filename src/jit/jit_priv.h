@@ -27,7 +27,7 @@ enum lane_op {
 #undef LANE
     LANE_OP_COUNT
 };
-enum lane_type { LANE_I32, LANE_I64, LANE_F32, LANE_F64 };
+enum lane_type { LANE_I32, LANE_I64, LANE_F32, LANE_F64, LANE_I16, LANE_TYPE_COUNT };
 static inline bool lane_is_wide(enum lane_type t) { return t == LANE_I64 || t == LANE_F64; }
 static inline bool lane_is_float(enum lane_type t) { return t == LANE_F32 || t == LANE_F64; }
 
@@ -71,7 +71,7 @@ struct lane_inst {
 };
 
 struct lane_constant {
-    uint64_t bits; /* of one lane, repeated if it has 32 */
+    uint64_t bits; /* of one lane, repeated if it has fewer */
     enum lane_type type;
 };
 
@@ -111,8 +111,17 @@ bool lane_has_result(const struct lane_inst *i);
 int lane_emit(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, int y, int z);
 int lane_shift(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, unsigned count);
 int lane_constant(struct jit_builder *b, enum lane_type t, uint64_t bits);
+static inline unsigned lane_width(enum lane_type t)
+{
+    return lane_is_wide(t) ? 64 : t == LANE_I16 ? 16 : 32;
+}
+/* The lanes of preds, and masks for them. */
+static inline enum lane_type lane_of_pred(const struct jit_builder *b)
+{
+    return b->target.lanes16 ? LANE_I16 : LANE_I32;
+}
 /* The lanes that hold elements of this type; false: none do. */
-bool lane_of_dtype(enum dtype t, enum lane_type *out);
+bool lane_of_dtype(const struct jit_builder *b, enum dtype t, enum lane_type *out);
 enum lane_type lane_type_of(const struct jit_builder *b, int lanes);
 int jit_value_new(struct jit_builder *b, enum dtype t, int lanes);
 

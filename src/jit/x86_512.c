@@ -1,10 +1,10 @@
 /*
  * x86_512.c: functions on tiles as machine instructions of x86-64 with AVX-512.
  *
- * There are 16 lanes of 32 bits, or 8 beside lanes of 64 bits. Masks are in mask registers. The
- * last elements, fewer than lanes, are computed like the others, by loads and stores with a mask.
- * Values are in registers 0 to 28 and masks in 2 to 5, or in spill slots; the other registers are
- * for operands on their way, mask register 1 for the mask of the last elements.
+ * There are 16 lanes of 32 bits, or 8 beside lanes of 64 bits, or 32 of 16 bits. Masks are in mask
+ * registers. The last elements, fewer than lanes, are computed like the others, by loads and stores
+ * with a mask. Values are in registers 0 to 28 and masks in 2 to 5, or in spill slots; the other
+ * registers are for operands on their way, mask register 1 for the mask of the last elements.
  */
 #include "jit/x86.h"
 
@@ -26,7 +26,13 @@ struct selection {
 
 static enum x512_size size_of(const struct selection *s, enum lane_type t)
 {
-    return s->lanes * (lane_is_wide(t) ? 8 : 4) == 64 ? X512_64 : X512_32;
+    return s->lanes * (int)lane_width(t) == 512 ? X512_64 : X512_32;
+}
+
+static enum x512_inst of_width(enum lane_type t, enum x512_inst w, enum x512_inst d,
+                               enum x512_inst q)
+{
+    return t == LANE_I16 ? w : lane_is_wide(t) ? q : d;
 }
 
 static void put(const struct selection *s, enum x512_inst inst, enum lane_type t, int x, int y,
@@ -73,7 +79,7 @@ static struct x86_operand operand_of(const struct selection *s, int lanes, enum 
                                          : x86_constant(~lanes);
     if (is_mask(s, lanes)) {
         const int k = mask_register(s, lanes, SPARE_MASK);
-        put(s, lane_is_wide(t) ? X512_MOVM2Q : X512_MOVM2D, t, spare, 0, x86_register(k), 0);
+        put(s, of_width(t, X512_MOVM2W, X512_MOVM2D, X512_MOVM2Q), t, spare, 0, x86_register(k), 0);
         return x86_register(spare);
     }
     const int r = s->a.registers[lanes];
@@ -94,59 +100,67 @@ static int in_register(const struct selection *s, int lanes, enum lane_type t, i
 
 enum { NONE = -1 };
 struct choice {
-    int16_t inst[4]; /* by enum lane_type */
+    int16_t inst[LANE_TYPE_COUNT]; /* by enum lane_type */
     int8_t immediate;
 };
 #define FLOATS(ps, pd)                                                                             \
     {                                                                                              \
-        NONE, NONE, X512_##ps, X512_##pd                                                           \
+        NONE, NONE, X512_##ps, X512_##pd, NONE                                                     \
     }
-#define INTEGERS(d, q)                                                                             \
+#define INTEGERS(w, d, q)                                                                          \
     {                                                                                              \
-        X512_##d, X512_##q, NONE, NONE                                                             \
+        X512_##d, X512_##q, NONE, NONE, X512_##w                                                   \
     }
-#define ALL(d, q, ps, pd)                                                                          \
+#define WIDER(d, q)                                                                                \
     {                                                                                              \
-        X512_##d, X512_##q, X512_##ps, X512_##pd                                                   \
+        X512_##d, X512_##q, NONE, NONE, NONE                                                       \
     }
+#define ALL(w, d, q, ps, pd)                                                                       \
+    {                                                                                              \
+        X512_##d, X512_##q, X512_##ps, X512_##pd, X512_##w                                         \
+    }
+#define BITS(id) ALL(id, id, id, id, id)
 static const struct choice choices[LANE_OP_COUNT] = {
-    [LANE_ADD] = {ALL(PADDD, PADDQ, ADDPS, ADDPD), 0},
-    [LANE_AND] = {ALL(PANDD, PANDD, PANDD, PANDD), 0},
+    [LANE_ADD] = {ALL(PADDW, PADDD, PADDQ, ADDPS, ADDPD), 0},
+    [LANE_AND] = {BITS(PANDD), 0},
     [LANE_CEIL] = {FLOATS(RNDSCALEPS, RNDSCALEPD), 0xa},
     [LANE_DIV] = {FLOATS(DIVPS, DIVPD), 0},
-    [LANE_EQ] = {ALL(PCMPD, PCMPQ, CMPPS, CMPPD), 0},
+    [LANE_EQ] = {ALL(PCMPW, PCMPD, PCMPQ, CMPPS, CMPPD), 0},
     [LANE_FLOOR] = {FLOATS(RNDSCALEPS, RNDSCALEPD), 0x9},
-    [LANE_GT] = {INTEGERS(PCMPD, PCMPQ), 6},
-    [LANE_GT_U] = {INTEGERS(PCMPUD, PCMPUQ), 6},
+    [LANE_GT] = {INTEGERS(PCMPW, PCMPD, PCMPQ), 6},
+    [LANE_GT_U] = {INTEGERS(PCMPUW, PCMPUD, PCMPUQ), 6},
     [LANE_LE] = {FLOATS(CMPPS, CMPPD), 0x12},
     [LANE_LT] = {FLOATS(CMPPS, CMPPD), 0x11},
-    [LANE_MAX] = {ALL(PMAXSD, PMAXSQ, MAXPS, MAXPD), 0},
-    [LANE_MAX_U] = {INTEGERS(PMAXUD, PMAXUQ), 0},
-    [LANE_MIN] = {ALL(PMINSD, PMINSQ, MINPS, MINPD), 0},
-    [LANE_MIN_U] = {INTEGERS(PMINUD, PMINUQ), 0},
-    [LANE_MUL] = {ALL(PMULLD, PMULLQ, MULPS, MULPD), 0},
-    [LANE_MUL_U32] = {{NONE, X512_PMULUDQ, NONE, NONE}, 0},
+    [LANE_MAX] = {ALL(PMAXSW, PMAXSD, PMAXSQ, MAXPS, MAXPD), 0},
+    [LANE_MAX_U] = {INTEGERS(PMAXUW, PMAXUD, PMAXUQ), 0},
+    [LANE_MIN] = {ALL(PMINSW, PMINSD, PMINSQ, MINPS, MINPD), 0},
+    [LANE_MIN_U] = {INTEGERS(PMINUW, PMINUD, PMINUQ), 0},
+    [LANE_MUL] = {ALL(PMULLW, PMULLD, PMULLQ, MULPS, MULPD), 0},
+    [LANE_MUL_HIGH] = {{NONE, NONE, NONE, NONE, X512_PMULHUW}, 0},
+    [LANE_MUL_U32] = {{NONE, X512_PMULUDQ, NONE, NONE, NONE}, 0},
     [LANE_NE] = {FLOATS(CMPPS, CMPPD), 0x4},
-    [LANE_ONES] = {INTEGERS(POPCNTD, POPCNTQ), 0},
-    [LANE_OR] = {ALL(PORD, PORD, PORD, PORD), 0},
-    [LANE_ROTATE] = {INTEGERS(PROLD, PROLQ), 0},
+    [LANE_ONES] = {WIDER(POPCNTD, POPCNTQ), 0},
+    [LANE_OR] = {BITS(PORD), 0},
+    [LANE_ROTATE] = {WIDER(PROLD, PROLQ), 0},
     [LANE_ROUND] = {FLOATS(RNDSCALEPS, RNDSCALEPD), 0x8},
-    [LANE_SAR] = {INTEGERS(PSRAD, PSRAQ), 0},
-    [LANE_SAR_BY] = {INTEGERS(PSRAVD, PSRAVQ), 0},
-    [LANE_SHL] = {INTEGERS(PSLLD, PSLLQ), 0},
-    [LANE_SHL_BY] = {INTEGERS(PSLLVD, PSLLVQ), 0},
-    [LANE_SHR] = {INTEGERS(PSRLD, PSRLQ), 0},
-    [LANE_SHR_BY] = {INTEGERS(PSRLVD, PSRLVQ), 0},
+    [LANE_SAR] = {INTEGERS(PSRAW, PSRAD, PSRAQ), 0},
+    [LANE_SAR_BY] = {INTEGERS(PSRAVW, PSRAVD, PSRAVQ), 0},
+    [LANE_SHL] = {INTEGERS(PSLLW, PSLLD, PSLLQ), 0},
+    [LANE_SHL_BY] = {INTEGERS(PSLLVW, PSLLVD, PSLLVQ), 0},
+    [LANE_SHR] = {INTEGERS(PSRLW, PSRLD, PSRLQ), 0},
+    [LANE_SHR_BY] = {INTEGERS(PSRLVW, PSRLVD, PSRLVQ), 0},
     [LANE_SQRT] = {FLOATS(SQRTPS, SQRTPD), 0},
-    [LANE_SUB] = {ALL(PSUBD, PSUBQ, SUBPS, SUBPD), 0},
+    [LANE_SUB] = {ALL(PSUBW, PSUBD, PSUBQ, SUBPS, SUBPD), 0},
     [LANE_TRUNC] = {FLOATS(RNDSCALEPS, RNDSCALEPD), 0xb},
     [LANE_UNORDERED] = {FLOATS(CMPPS, CMPPD), 0x3},
-    [LANE_XOR] = {ALL(PXORD, PXORD, PXORD, PXORD), 0},
-    [LANE_ZEROS] = {INTEGERS(PLZCNTD, PLZCNTQ), 0},
+    [LANE_XOR] = {BITS(PXORD), 0},
+    [LANE_ZEROS] = {WIDER(PLZCNTD, PLZCNTQ), 0},
 };
 #undef FLOATS
 #undef INTEGERS
 #undef ALL
+#undef BITS
+#undef WIDER
 
 /* Conversions, whose wider vector has the size of the instruction; NONE: not one. */
 static int conversion_of(enum lane_op op)
@@ -176,70 +190,84 @@ static struct x86_operand element_of(const struct selection *s, const struct lan
                   : x86_indexed(base, X86_INDEX, (int)dtype_bytes((enum dtype)i->format));
 }
 
-static enum x512_inst load_of(enum dtype t)
+/* The lanes of elements in memory. */
+static enum lane_type lane_of(const struct selection *s, enum dtype t)
 {
+    return dtype_bytes(t) == 8 ? LANE_I64 : lane_of_pred(s->b);
+}
+
+/* Loads elements, or widens those in a register. */
+static enum x512_inst load_of(enum dtype t, enum lane_type lane)
+{
+    const bool packed = lane == LANE_I16;
     switch (t) {
     case DT_PRED:
-    case DT_U8: return X512_PMOVZXBD;
-    case DT_S8: return X512_PMOVSXBD;
-    case DT_S16: return X512_PMOVSXWD;
+    case DT_U8: return packed ? X512_PMOVZXBW : X512_PMOVZXBD;
+    case DT_S8: return packed ? X512_PMOVSXBW : X512_PMOVSXBD;
+    case DT_S16: return packed ? X512_MOVDQU16_LOAD : X512_PMOVSXWD;
     case DT_F16: return X512_CVTPH2PS;
     case DT_BF16:
-    case DT_U16: return X512_PMOVZXWD;
+    case DT_U16: return packed ? X512_MOVDQU16_LOAD : X512_PMOVZXWD;
     default: return dtype_bytes(t) == 8 ? X512_MOVUPD_LOAD : X512_MOVUPS_LOAD;
+    }
+}
+
+static enum x512_inst store_of(enum dtype t, enum lane_type lane)
+{
+    const bool packed = lane == LANE_I16;
+    if (t == DT_F16)
+        return X512_CVTPS2PH;
+    switch (dtype_bytes(t)) {
+    case 1: return packed ? X512_PMOVWB : X512_PMOVDB;
+    case 2: return packed ? X512_MOVDQU16_STORE : X512_PMOVDW;
+    case 4: return X512_MOVUPS_STORE;
+    default: return X512_MOVUPD_STORE;
     }
 }
 
 static void load_single(const struct selection *s, enum dtype t, int out, struct x86_operand m)
 {
-    const enum lane_type lane = dtype_bytes(t) == 8 ? LANE_I64 : LANE_I32;
+    const enum lane_type lane = lane_of(s, t);
     const size_t bytes = dtype_bytes(t);
     const enum x512_inst inst = bytes == 1   ? X512_BROADCASTB
                                 : bytes == 2 ? X512_BROADCASTW
                                 : bytes == 4 ? X512_BROADCASTD
                                              : X512_BROADCASTQ;
-    if (bytes >= 4) {
-        put(s, inst, lane, out, 0, m, 0);
-        return;
-    }
-    x512_vector(s->code, inst, X512_32, out, 0, m, 0, 0, false);
-    put(s, load_of(t), lane, out, 0, x86_register(out), 0);
+    put(s, inst, lane, out, 0, m, 0);
+    if (bytes * 8 < lane_width(lane))
+        put(s, load_of(t, lane), lane, out, 0, x86_register(out), 0);
 }
 
 static void select_load(const struct selection *s, const struct lane_inst *i, int out)
 {
     const enum dtype t = (enum dtype)i->format;
-    const enum lane_type lane = (enum lane_type)i->type;
+    const enum lane_type lane = lane_of(s, t);
     const bool single = i->op == LANE_LOAD_SINGLE;
     const struct x86_operand m = element_of(s, i, single);
     const int to = t == DT_PRED ? FIRST_SPARE : out;
     if (single)
         load_single(s, t, to, m);
     else
-        put_masked(s, load_of(t), lane, to, 0, m, s->rest ? REST : 0, s->rest);
+        put_masked(s, load_of(t, lane), lane, to, 0, m, s->rest ? REST : 0, s->rest);
     if (t == DT_BF16)
         put(s, X512_PSLLD, lane, out, 0, x86_register(out), 16);
     if (t == DT_PRED)
-        put(s, X512_PTESTMD, lane, out, to, x86_register(to), 0);
+        put(s, of_width(lane, X512_PTESTMW, X512_PTESTMD, X512_PTESTMD), lane, out, to,
+            x86_register(to), 0);
 }
 
 static void select_store(const struct selection *s, const struct lane_inst *i)
 {
     const enum dtype t = (enum dtype)i->format;
-    const enum lane_type lane = dtype_bytes(t) == 8 ? LANE_I64 : LANE_I32;
-    const int mask = s->rest ? REST : 0;
+    const enum lane_type lane = lane_of(s, t);
     int x = in_register(s, i->args[0], lane, FIRST_SPARE);
     const struct x86_operand m = element_of(s, i, false);
     if (t == DT_PRED || t == DT_BF16) { /* 0 or 1; the high half */
-        put(s, X512_PSRLD, lane, SECOND_SPARE, 0, x86_register(x), t == DT_PRED ? 31 : 16);
+        put(s, of_width(lane, X512_PSRLW, X512_PSRLD, X512_PSRLD), lane, SECOND_SPARE, 0,
+            x86_register(x), t == DT_PRED ? (int)lane_width(lane) - 1 : 16);
         x = SECOND_SPARE;
     }
-    const enum x512_inst inst = t == DT_F16           ? X512_CVTPS2PH
-                                : dtype_bytes(t) == 1 ? X512_PMOVDB
-                                : dtype_bytes(t) == 2 ? X512_PMOVDW
-                                : lane_is_wide(lane)  ? X512_MOVUPD_STORE
-                                                      : X512_MOVUPS_STORE;
-    put_masked(s, inst, lane, x, 0, m, mask, false);
+    put_masked(s, store_of(t, lane), lane, x, 0, m, s->rest ? REST : 0, false);
 }
 
 /* ---- masks ---- */
@@ -366,10 +394,11 @@ static void select_blend(const struct selection *s, const struct lane_inst *i, i
         mask = mask_register(s, i->args[0], SPARE_MASK);
     } else { /* a vector: its sign bits */
         mask = SPARE_MASK;
-        put(s, lane_is_wide(t) ? X512_MOVQ2M : X512_MOVD2M, t, mask, 0,
+        put(s, of_width(t, X512_MOVW2M, X512_MOVD2M, X512_MOVQ2M), t, mask, 0,
             x86_register(in_register(s, i->args[0], t, THIRD_SPARE)), 0);
     }
-    put_masked(s, lane_is_wide(t) ? X512_BLENDMQ : X512_BLENDMD, t, out, off, on, mask, false);
+    put_masked(s, of_width(t, X512_BLENDMW, X512_BLENDMD, X512_BLENDMQ), t, out, off, on, mask,
+               false);
 }
 
 static void move(const struct selection *s, int out, struct x86_operand m)
@@ -442,7 +471,7 @@ static bool select_and_mask(const struct selection *s, const struct lane_inst *i
         x86_vector(s->code, X86_KNOT, false, SPARE_MASK, 0, x86_register(mask), 0);
         mask = SPARE_MASK;
     }
-    put_masked(s, lane_is_wide(t) ? X512_MOVUPD_LOAD : X512_MOVUPS_LOAD, t, out, 0,
+    put_masked(s, of_width(t, X512_MOVDQU16_LOAD, X512_MOVUPS_LOAD, X512_MOVUPD_LOAD), t, out, 0,
                operand_of(s, i->args[!by], t, FIRST_SPARE), mask, true);
     return true;
 }
@@ -502,7 +531,11 @@ static void select_vector(const struct selection *s, const struct lane_inst *i, 
     case LANE_BLEND: select_blend(s, i, out); break;
     case LANE_FMA: select_multiply_add(s, i, out); break;
     case LANE_LOGIC: select_logic(s, i, out); break;
-    case LANE_MUL_HIGH: select_high_product(s, i, out); break;
+    case LANE_MUL_HIGH:
+        if (t == LANE_I32) {
+            select_high_product(s, i, out);
+            break;
+        } /* fallthrough */
     default:
         if (select_and_mask(s, i, out) || select_conversion(s, i, out))
             break;
@@ -579,7 +612,12 @@ static void load_constants(struct selection *s)
 void x512_tile_function(struct x86_code *c, struct jit_builder *b)
 {
     bool *masks = x512_find_masks(b);
-    struct selection s = {.code = c, .b = b, .masks = masks, .lanes = b->wide ? 8 : 16};
+    struct selection s = {.code = c,
+                          .b = b,
+                          .masks = masks,
+                          .lanes = b->wide             ? 8
+                                   : b->target.lanes16 ? 32
+                                                       : 16};
     s.a = allocate_registers(b, &(struct register_file){{VECTORS, MASKS}, masks});
     for (int k = 0; k < b->inst_count; k++)
         if (b->insts[k].op == LANE_MUL_HIGH)

@@ -177,25 +177,45 @@ static void add_immediates(const struct lowering *z, struct jit_builder *b, int 
             values[v] = jit_constant(b, z->leaves[v].type, immediate(z, v));
 }
 
-/* NULL: out of memory for code. */
-static kern_native_fn *compile_ops(struct lowering *z, const struct lowered *l, bool of_row)
+static bool expand_op(const struct lowering *z, struct jit_builder *b, int number, int *values)
+{
+    const struct fuse_op *op = &z->ops[number];
+    int args[KERN_MAX_ARGS];
+    for (int j = 0; j < op->arg_count; j++) {
+        args[j] = values[op->args[j]];
+        if (args[j] == JIT_NONE)
+            return false;
+    }
+    values[z->leaf_count + number] = plan_expand(b, &op->meaning, args, op->arg_count);
+    return values[z->leaf_count + number] != JIT_NONE;
+}
+
+/* False: an operation has no expansion in lanes of 16 bits. */
+static bool expand_ops(const struct lowering *z, const struct lowered *l, bool of_row,
+                       struct jit_builder *b)
 {
     int values[MAX_VALUES];
-    struct jit_builder *b = plan_tile_builder(&z->pl->scratch);
     add_immediates(z, b, values);
     for (int k = 0; k < l->arg_count; k++) {
         const int v = l->args[k];
         values[v] = jit_load(b, k, type_of(z, v), z->fixed[v] || (of_row && z->single[v]));
     }
-    for (int k = l->first; k < l->first + l->count; k++) {
-        const struct fuse_op *op = &z->ops[z->order[k]];
-        int args[KERN_MAX_ARGS];
-        for (int j = 0; j < op->arg_count; j++)
-            args[j] = values[op->args[j]];
-        values[z->leaf_count + z->order[k]] = plan_expand(b, &op->meaning, args, op->arg_count);
-    }
+    for (int k = l->first; k < l->first + l->count; k++)
+        if (!expand_op(z, b, z->order[k], values))
+            return false;
     for (int k = 0; k < l->out_count; k++)
         jit_store(b, l->arg_count + k, values[l->outs[k]]);
+    return true;
+}
+
+/* NULL: out of memory for code. */
+static kern_native_fn *compile_ops(struct lowering *z, const struct lowered *l, bool of_row)
+{
+    struct jit_builder *b = plan_tile_builder(&z->pl->scratch, true);
+    if (!expand_ops(z, l, of_row, b)) {
+        b = plan_tile_builder(&z->pl->scratch, false);
+        expand_ops(z, l, of_row, b);
+    }
     return jit_tile_function(b, z->code);
 }
 

@@ -34,11 +34,13 @@ int plan_expand(struct jit_builder *b, const struct tile_meaning *m, const int *
     return v == JIT_NONE || m->round == DT_INVALID ? v : jit_round(b, m->round, v);
 }
 
-struct jit_builder *plan_tile_builder(struct arena *a)
+struct jit_builder *plan_tile_builder(struct arena *a, bool lanes16)
 {
+    const bool avx512 = cpu_isa() == CPU_AVX512;
     struct jit_builder *b = jit_builder_new(a);
-    jit_set_target(b, (struct jit_target){.avx512 = cpu_isa() == CPU_AVX512,
-                                          .vpopcntdq = cpu_extras().vpopcntdq});
+    jit_set_target(b, (struct jit_target){.avx512 = avx512,
+                                          .vpopcntdq = cpu_extras().vpopcntdq,
+                                          .lanes16 = lanes16 && avx512});
     return b;
 }
 

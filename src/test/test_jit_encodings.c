@@ -163,7 +163,7 @@ static void encode_masks(struct x86_code *c, struct buf *text)
                 break;
             case X86_KR:
                 x86_vector(c, (enum x86_inst)inst, false, x, 0, x86_register(RSI), 0);
-                buf_printf(text, "{vex3} %s k%d, esi\n", name, x);
+                buf_printf(text, "{vex3} %s k%d, rsi\n", name, x);
                 break;
             case X86_KM:
             case X86_MK:
@@ -260,8 +260,9 @@ static void encode_512(struct x86_code *c, struct buf *text, enum x512_inst inst
         x86_register(z), x86_memory(k % 16, OFFSET),
         x86_indexed(k % 16, (k + 5) % 16 == RSP ? RAX : (k + 5) % 16, 1 << k % 4)};
     m[2].offset = OFFSET;
-    const int first = inst == X512_MOVUPS_STORE || inst == X512_MOVUPD_STORE ? 1 : 0;
-    for (int j = first; j < (only_registers ? 1 : 3); j++) {
+    const bool moves = inst == X512_MOVUPS_STORE || inst == X512_MOVUPD_STORE ||
+                       inst == X512_MOVDQU16_STORE; /* between registers: encoded as loads */
+    for (int j = moves; j < (only_registers ? 1 : 3); j++) {
         const int mask = form == X86_KX || form == X86_XK ? 0 : k % 3 * 3;
         const bool zeroing = mask > 0 && k % 2 && !to_mask && (!store || j == 0);
         x512_vector(c, inst, size, x, y, m[j], immediate, mask, zeroing);
