@@ -7,7 +7,12 @@
  * Lists are known in advance, so runs that the processor would wait for are prefetched; loops over
  * runs of one or two pieces do not need that, since several of them overlap in its window.
  */
+#include "kern/cpu.h"
 #include "kern/indexed.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 enum { LONG_RUN = 256 }; /* bytes from which on a run is worth a call */
 
@@ -214,6 +219,39 @@ KERN_CLONES static int64_t repeat_by_shuffles(char *out, const char *x, int64_t 
     return i;
 }
 
+#ifdef __x86_64__
+/* The same with vectors of 64 bytes, by words of 16 bits, of which an element has one or more. */
+__attribute__((target("avx512f,avx512bw"))) static int64_t
+repeat_by_permutations(char *out, const char *x, int64_t count, int64_t width, int64_t n)
+{
+    enum { WORDS = 32 };
+    uint16_t from[SHUFFLES][WORDS];
+    const int64_t piece = (int64_t)sizeof(__m512i), per_vector = piece / width;
+    const uint32_t words = (uint32_t)width / 2, mask = words - 1,
+                   reciprocal = (1u << 16) / (words * (uint32_t)n) + 1;
+    for (uint32_t at = 0; at < WORDS * SHUFFLES; at++)
+        from[at / WORDS][at % WORDS] = (uint16_t)((at * reciprocal >> 16) * words + (at & mask));
+    int64_t i = 0;
+    for (; i + per_vector <= count; i += per_vector, x += piece) {
+        const __m512i all = _mm512_loadu_si512(x);
+        for (int64_t k = 0; k < n; k++, out += piece)
+            _mm512_storeu_si512(out, _mm512_permutexvar_epi16(_mm512_loadu_si512(from[k]), all));
+    }
+    return i;
+}
+
+static int64_t repeat_vectors(char *out, const char *x, int64_t count, int64_t width, int64_t n)
+{
+    return width > 1 && cpu_isa() == CPU_AVX512 ? repeat_by_permutations(out, x, count, width, n)
+                                                : repeat_by_shuffles(out, x, count, width, n);
+}
+#else
+static int64_t repeat_vectors(char *out, const char *x, int64_t count, int64_t width, int64_t n)
+{
+    return repeat_by_shuffles(out, x, count, width, n);
+}
+#endif
+
 KERN_CLONES static void fill_words(word *out, uint64_t x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -244,7 +282,7 @@ void repeat_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride,
     const int64_t bytes = n * (int64_t)width;
     if (n <= SHUFFLES && width <= 8 && x_stride == (int64_t)width && out_stride == bytes &&
         count >= SHUFFLED_FROM) {
-        const int64_t done = repeat_by_shuffles(out, x, count, x_stride, n);
+        const int64_t done = repeat_vectors(out, x, count, x_stride, n);
         out += done * bytes;
         x += done * x_stride;
         count -= done;
