@@ -537,6 +537,147 @@ START_TEST(spilled_values)
 }
 END_TEST
 
+enum { STEPS = 60, RESULTS = 8 };
+
+/* Values of one type and preds, with their elements by the tile kernels. */
+struct sequence {
+    struct trial trial;
+    enum dtype type;
+    uint64_t state;
+    int values[2 * STEPS + 2], count;
+    enum dtype types[2 * STEPS + 2];
+    _Alignas(64) char bytes[2 * STEPS + 2][N * 8];
+};
+
+static unsigned draw(struct sequence *q, unsigned limit)
+{
+    return (unsigned)(next_random(&q->state) >> 10) % limit;
+}
+
+/* A value of this type, mostly a late one. */
+static int draw_value(struct sequence *q, enum dtype t)
+{
+    int v;
+    do
+        v = draw(q, 2) ? q->count - 1 - (int)draw(q, 6) : (int)draw(q, (unsigned)q->count);
+    while (v < 0 || q->types[v] != t);
+    return v;
+}
+
+static int add_result(struct sequence *q, enum dtype t, int value, kern_tile_fn *fn, int x, int y,
+                      int z)
+{
+    ck_assert_int_ne(value, JIT_NONE);
+    ck_assert(fn != NULL);
+    fn(q->bytes[q->count], (const void *const[]){q->bytes[x], q->bytes[y], q->bytes[z]}, N);
+    q->types[q->count] = t;
+    q->values[q->count] = value;
+    return q->count++;
+}
+
+static int add_step(struct sequence *q, const char *opcode, enum dtype t, int x, int y, int z)
+{
+    const bool selects = strcmp(opcode, "select") == 0;
+    const int args[] = {q->values[x], q->values[y], q->values[z]},
+              count = selects ? 3 : operand_count(opcode);
+    return add_result(q, t, jit_elementwise(q->trial.b, opcode, t, args, count),
+                      kern_tiles()->vector(opcode, t), x, y, z);
+}
+
+/* A constant: the number of bits of a shift. */
+static int add_count(struct sequence *q, unsigned bits)
+{
+    for (int i = 0; i < N; i++)
+        put_integer(q->type, q->bytes[q->count], i, bits);
+    q->types[q->count] = DT_INVALID; /* not drawn as an operand */
+    q->values[q->count] = jit_constant(q->trial.b, q->type, q->bytes[q->count]);
+    return q->count++;
+}
+
+static void add_rotation(struct sequence *q)
+{
+    const unsigned width = (unsigned)dtype_bits(q->type), n = 1 + draw(q, width - 1);
+    const int x = draw_value(q, q->type), left = add_count(q, n), right = add_count(q, width - n),
+              high = add_step(q, "shift-left", q->type, x, left, x),
+              low = add_step(q, "shift-right-logical", q->type, x, right, x);
+    add_step(q, "or", q->type, high, draw(q, 8) ? low : high, x);
+}
+
+static void draw_step(struct sequence *q)
+{
+    static const char *const of_integers[] = {"and", "or",      "xor",      "not",
+                                              "add", "maximum", "multiply", "minimum"},
+                             *const of_floats[] = {"add", "maximum", "multiply", "subtract"},
+                             *const of_preds[] = {"and", "or", "xor", "not"};
+    const bool floats = dtype_is_float(q->type);
+    const int x = draw_value(q, q->type), y = draw_value(q, q->type);
+    const enum jit_direction d = (enum jit_direction)draw(q, 6);
+    switch (draw(q, 8)) {
+    case 0:
+        add_result(q, DT_PRED, jit_compare(q->trial.b, d, false, q->values[x], q->values[y]),
+                   kern_tiles()->compare((enum kern_direction)d, false, q->type), x, y, x);
+        break;
+    case 1: add_step(q, "select", q->type, draw_value(q, DT_PRED), x, y); break;
+    case 2:
+        add_step(q, of_preds[draw(q, COUNT_OF(of_preds))], DT_PRED, draw_value(q, DT_PRED),
+                 draw_value(q, DT_PRED), x);
+        break;
+    case 3:
+        if (!floats) {
+            add_rotation(q);
+            break;
+        } /* fallthrough */
+    default:
+        add_step(q,
+                 floats ? of_floats[draw(q, COUNT_OF(of_floats))]
+                        : of_integers[draw(q, COUNT_OF(of_integers))],
+                 q->type, x, y, x);
+    }
+}
+
+static void check_sequence(bool lanes16, enum dtype t, uint64_t seed)
+{
+    static struct sequence q;
+    _Alignas(64) static char got[RESULTS][N * 8];
+    void *tiles[2 + RESULTS];
+    q.state = seed;
+    q.type = t;
+    q.count = 0;
+    trial_begin(&q.trial, lanes16, 2, (const enum dtype[]){t, DT_PRED}, 0);
+    for (; q.count < 2; q.count++) {
+        q.types[q.count] = q.trial.operands[q.count].type;
+        q.values[q.count] = q.trial.values[q.count];
+        memcpy(q.bytes[q.count], q.trial.operands[q.count].bytes, sizeof q.bytes[0]);
+        tiles[q.count] = q.trial.operands[q.count].bytes;
+    }
+    while (q.count < STEPS)
+        draw_step(&q);
+    int results[RESULTS];
+    for (int k = 0; k < RESULTS; k++) {
+        results[k] = draw_value(&q, k % 2 ? DT_PRED : t);
+        jit_store(q.trial.b, 2 + k, q.values[results[k]]);
+        tiles[2 + k] = got[k];
+    }
+    jit_tile_fn *f = jit_tile_function(q.trial.b, q.trial.m);
+    ck_assert(f != NULL);
+    jit_memory_seal(q.trial.m);
+    f(tiles, N);
+    for (int k = 0; k < RESULTS; k++)
+        expect_same("a sequence", q.types[results[k]], got[k], q.bytes[results[k]]);
+    jit_memory_free(q.trial.m);
+    arena_free(&q.trial.arena);
+}
+
+START_TEST(sequences)
+{
+    static const enum dtype of[] = {DT_U8, DT_S16, DT_S32, DT_U32, DT_U64, DT_F32, DT_F64};
+    const bool lanes16 = choose_variant(_i);
+    for (size_t j = 0; j < COUNT_OF(of); j++)
+        for (uint64_t seed = 1; seed <= 40 && has_lanes(lanes16, of[j]); seed++)
+            check_sequence(lanes16, of[j], seed * 7919);
+}
+END_TEST
+
 /* ---- programs ---- */
 
 static bool count_call(const void *context, const void *argument)
@@ -750,6 +891,7 @@ int main(void)
     tcase_add_loop_test(t, conversions, 0, VARIANTS);
     tcase_add_loop_test(t, conversions_of_borders, 0, VARIANTS - 1);
     tcase_add_loop_test(t, selections, 0, VARIANTS);
+    tcase_add_loop_test(t, sequences, 0, VARIANTS);
     tcase_add_loop_test(t, spilled_values, 0, VARIANTS - 1);
     tcase_add_test(t, loops_branches_and_calls);
     tcase_add_test(t, spilled_variables);
