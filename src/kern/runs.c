@@ -7,7 +7,6 @@
  * Lists are known in advance, so runs that the processor would wait for are prefetched; loops over
  * runs of one or two pieces do not need that, since several of them overlap in its window.
  */
-#include "kern/cpu.h"
 #include "kern/indexed.h"
 
 #ifdef __x86_64__
@@ -220,30 +219,40 @@ KERN_CLONES static int64_t repeat_by_shuffles(char *out, const char *x, int64_t 
 }
 
 #ifdef __x86_64__
-/* The same with vectors of 64 bytes, by words of 16 bits, of which an element has one or more. */
+/* The same with vectors of 64 bytes, by words of 16 bits, of which an element has one or more; at
+ * least a vector of elements. */
 __attribute__((target("avx512f,avx512bw"))) static int64_t
 repeat_by_permutations(char *out, const char *x, int64_t count, int64_t width, int64_t n)
 {
-    enum { WORDS = 32 };
-    uint16_t from[SHUFFLES][WORDS];
-    const int64_t piece = (int64_t)sizeof(__m512i), per_vector = piece / width;
-    const uint32_t words = (uint32_t)width / 2, mask = words - 1,
-                   reciprocal = (1u << 16) / (words * (uint32_t)n) + 1;
-    for (uint32_t at = 0; at < WORDS * SHUFFLES; at++)
-        from[at / WORDS][at % WORDS] = (uint16_t)((at * reciprocal >> 16) * words + (at & mask));
-    int64_t i = 0;
-    for (; i + per_vector <= count; i += per_vector, x += piece) {
-        const __m512i all = _mm512_loadu_si512(x);
-        for (int64_t k = 0; k < n; k++, out += piece)
-            _mm512_storeu_si512(out, _mm512_permutexvar_epi16(_mm512_loadu_si512(from[k]), all));
+    static const uint16_t lanes[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                     11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                     22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    __m512i from[SHUFFLES], at = _mm512_loadu_si512(lanes);
+    const int64_t piece = (int64_t)sizeof(__m512i), per_vector = piece / width, words = width / 2;
+    const __m512i reciprocal = _mm512_set1_epi16((int16_t)((1 << 16) / (words * n) + 1)),
+                  scale = _mm512_set1_epi16((int16_t)words),
+                  mask = _mm512_set1_epi16((int16_t)(words - 1)),
+                  step = _mm512_set1_epi16((int16_t)COUNT_OF(lanes));
+    for (int64_t k = 0; k < n; k++, at = _mm512_add_epi16(at, step))
+        from[k] = _mm512_add_epi16(_mm512_mullo_epi16(_mm512_mulhi_epu16(at, reciprocal), scale),
+                                   _mm512_and_si512(at, mask));
+    for (int64_t i = 0; i < count; i += per_vector) { /* the last vector overlaps the one before */
+        const int64_t first = min_i64(i, count - per_vector);
+        const __m512i all = _mm512_loadu_si512(x + first * width);
+        for (int64_t k = 0; k < n; k++)
+            _mm512_storeu_si512(out + first * n * width + k * piece,
+                                _mm512_permutexvar_epi16(from[k], all));
     }
-    return i;
+    return count;
 }
 
+/* Selected like clones, whatever HLO_ISA is: the results are the same. */
 static int64_t repeat_vectors(char *out, const char *x, int64_t count, int64_t width, int64_t n)
 {
-    return width > 1 && cpu_isa() == CPU_AVX512 ? repeat_by_permutations(out, x, count, width, n)
-                                                : repeat_by_shuffles(out, x, count, width, n);
+    const bool permutes = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+    return permutes && width > 1 && n > 1 && count >= SHUFFLED_FROM
+               ? repeat_by_permutations(out, x, count, width, n)
+               : repeat_by_shuffles(out, x, count, width, n);
 }
 #else
 static int64_t repeat_vectors(char *out, const char *x, int64_t count, int64_t width, int64_t n)
