@@ -9,9 +9,10 @@
 struct scan {
     const struct jit_builder *b;
     struct allocation a;
-    int *depth, *uses;        /* by instruction: loops around it; uses of its value, by depth */
-    int *next, *starting;     /* lists of values by the instruction where they start */
-    int owner[JIT_REGISTERS]; /* value in the register; -1: none */
+    int *depth, *uses;    /* by instruction: loops around it; uses of its value, by depth */
+    int *next, *starting; /* lists of values by the instruction where they start */
+    const struct register_file *file;
+    int owner[2][JIT_MOST_REGISTERS]; /* for masks or not: value in the register; -1: none */
 };
 
 /* ---- live ranges ---- */
@@ -112,30 +113,42 @@ static double weight(const struct scan *s, int value)
 
 static void assign(struct scan *s, int value)
 {
-    int least = 0;
-    for (int r = 0; r < JIT_REGISTERS; r++) {
-        if (s->owner[r] < 0) {
-            s->owner[r] = value;
+    const bool is_mask = s->file->masks && s->file->masks[value];
+    int least = 0, *owner = s->owner[is_mask];
+    for (int r = 0; r < s->file->counts[is_mask]; r++) {
+        if (owner[r] < 0) {
+            owner[r] = value;
             s->a.registers[value] = r;
             return;
         }
-        if (weight(s, s->owner[r]) < weight(s, s->owner[least]))
+        if (weight(s, owner[r]) < weight(s, owner[least]))
             least = r;
     }
     int spilled = value;
-    if (weight(s, s->owner[least]) < weight(s, value)) {
-        spilled = s->owner[least];
-        s->owner[least] = value;
+    if (weight(s, owner[least]) < weight(s, value)) {
+        spilled = owner[least];
+        owner[least] = value;
         s->a.registers[value] = least;
     }
     s->a.registers[spilled] = ~s->a.slot_count++;
 }
 
-struct allocation allocate_registers(const struct jit_builder *b)
+/* An operand's register may hold the result. */
+static void free_registers(struct scan *s, int at)
+{
+    for (int is_mask = 0; is_mask < 2; is_mask++)
+        for (int r = 0; r < s->file->counts[is_mask]; r++) {
+            int *owner = &s->owner[is_mask][r];
+            if (*owner >= 0 && s->a.last[*owner] <= at)
+                *owner = -1;
+        }
+}
+
+struct allocation allocate_registers(const struct jit_builder *b, const struct register_file *file)
 {
     struct arena *a = b->arena;
     int n = b->inst_count;
-    struct scan s = {.b = b};
+    struct scan s = {.b = b, .file = file};
     s.a.registers = ARENA_ARRAY(a, int, n);
     s.a.first = ARENA_ARRAY(a, int, n);
     s.a.last = ARENA_ARRAY(a, int, n);
@@ -144,12 +157,9 @@ struct allocation allocate_registers(const struct jit_builder *b)
     s.next = ARENA_ARRAY(a, int, n);
     s.starting = ARENA_ARRAY(a, int, n);
     find_live_ranges(&s);
-    for (int r = 0; r < JIT_REGISTERS; r++)
-        s.owner[r] = -1;
+    memset(s.owner, 0xff, sizeof s.owner);
     for (int i = 0; i < n; i++) {
-        for (int r = 0; r < JIT_REGISTERS; r++) /* an operand's register may hold the result */
-            if (s.owner[r] >= 0 && s.a.last[s.owner[r]] <= i)
-                s.owner[r] = -1;
+        free_registers(&s, i);
         for (int v = s.starting[i]; v >= 0; v = s.next[v])
             assign(&s, v);
     }

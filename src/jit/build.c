@@ -10,6 +10,8 @@ struct jit_builder *jit_builder_new(struct arena *a)
     return b;
 }
 
+void jit_set_target(struct jit_builder *b, struct jit_target target) { b->target = target; }
+
 int lane_operands(const struct lane_inst *i)
 {
     static const uint8_t operands[LANE_OP_COUNT] = {
@@ -51,7 +53,9 @@ int lane_shift(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, 
 
 int lane_constant(struct jit_builder *b, enum lane_type t, uint64_t bits)
 {
-    if (!lane_is_wide(t))
+    if (t == LANE_I16)
+        bits = (bits & UINT16_MAX) * 0x0001000100010001;
+    else if (!lane_is_wide(t))
         bits = (bits & UINT32_MAX) | bits << 32;
     for (int k = 0; k < b->constant_count; k++)
         if (b->constants[k].bits == bits && b->constants[k].type == t)
@@ -75,8 +79,12 @@ int jit_value_new(struct jit_builder *b, enum dtype t, int lanes)
 
 /* ---- memory operands ---- */
 
-bool lane_of_dtype(enum dtype t, enum lane_type *out)
+bool lane_of_dtype(const struct jit_builder *b, enum dtype t, enum lane_type *out)
 {
+    if (b->target.lanes16) {
+        *out = LANE_I16;
+        return t == DT_PRED || (dtype_bytes(t) <= 2 && dtype_is_integer(t));
+    }
     switch (t) {
     case DT_PRED:
     case DT_S8:
@@ -113,7 +121,7 @@ static int narrow_mask(struct jit_builder *b, struct jit_value v)
 static int emit_load(struct jit_builder *b, enum lane_op op, enum dtype t, int tile, char *address)
 {
     enum lane_type lane;
-    if (!lane_of_dtype(t, &lane))
+    if (!lane_of_dtype(b, t, &lane))
         return LANE_NONE;
     const int i = lane_emit(b, op, lane, 0, 0, 0);
     b->insts[i].tile = tile;

@@ -34,14 +34,15 @@ static int rounded_to(struct jit_builder *b, enum dtype t, int x)
         return round_bf16(&f, x);
     if (t == DT_F16)
         return round_f16(&f, x);
-    if (!is_narrow(t) || t == DT_PRED)
+    const enum lane_type lane = lane_type_of(b, x);
+    if (dtype_bits(t) >= lane_width(lane) || t == DT_PRED)
         return x;
     if (!dtype_is_signed(t))
-        return lane_emit(b, LANE_AND, LANE_I32, x,
-                         lane_constant(b, LANE_I32, ((uint64_t)1 << dtype_bits(t)) - 1), 0);
-    unsigned unused = 32 - dtype_bits(t);
-    x = lane_shift(b, LANE_SHL, LANE_I32, x, unused);
-    return lane_shift(b, LANE_SAR, LANE_I32, x, unused);
+        return lane_emit(b, LANE_AND, lane, x,
+                         lane_constant(b, lane, ((uint64_t)1 << dtype_bits(t)) - 1), 0);
+    const unsigned unused = lane_width(lane) - dtype_bits(t);
+    x = lane_shift(b, LANE_SHL, lane, x, unused);
+    return lane_shift(b, LANE_SAR, lane, x, unused);
 }
 
 /* ---- masks ---- */
@@ -64,9 +65,32 @@ static int mask_as(struct jit_builder *b, int mask, enum lane_type t)
 
 /* ---- floats ---- */
 
+/* With a constant that is not NaN: x if it is NaN or equal, as the instruction returns its second
+ * operand then. Only a zero is also equal to other bits, one of which gives the constant. */
+static int extreme_with(struct expansion *e, int x, int constant, bool greatest)
+{
+    const uint64_t v = e->b->constants[~constant].bits & (2 * sign_bit(e) - 1);
+    if (v == (greatest ? 0 : sign_bit(e))) {
+        const int replaced =
+            greatest ? emit2(e, LANE_LE, x, constant) : emit2(e, LANE_LE, constant, x);
+        return blend(e, replaced, constant, x);
+    }
+    return emit2(e, greatest ? LANE_MAX : LANE_MIN, constant, x);
+}
+
+static bool is_number(const struct expansion *e, int x)
+{
+    const uint64_t infinity = bits_of_float(e->lane, (double)INFINITY);
+    return x < 0 && (e->b->constants[~x].bits & (sign_bit(e) - 1)) <= infinity;
+}
+
 /* NaN is propagated; +0 is greater than -0, by the bits of equal numbers. */
 static int extreme(struct expansion *e, int x, int y, bool greatest)
 {
+    if (is_number(e, x))
+        return extreme_with(e, y, x, greatest);
+    if (is_number(e, y))
+        return extreme_with(e, x, y, greatest);
     int both = emit2(e, greatest ? LANE_AND : LANE_OR, x, y),
         r = emit2(e, greatest ? LANE_MAX : LANE_MIN, x, y);
     r = blend(e, emit2(e, LANE_EQ, x, y), both, r);
@@ -120,17 +144,11 @@ static int integer_abs(struct expansion *e, int x)
     return emit2(e, LANE_SUB, emit2(e, LANE_XOR, x, fill), fill);
 }
 
-static int integer_sign(struct expansion *e, int x)
-{
-    int zero = bits(e, 0);
-    if (dtype_is_unsigned(e->type))
-        return emit2(e, LANE_ADD, emit2(e, LANE_EQ, x, zero), bits(e, 1));
-    return emit2(e, LANE_SUB, emit2(e, LANE_GT, zero, x), emit2(e, LANE_GT, x, zero));
-}
-
 /* In the order of the type. */
 static int integer_greater(struct expansion *e, int x, int y)
 {
+    if (dtype_is_unsigned(e->type) && has_avx512(e))
+        return emit2(e, LANE_GT_U, x, y);
     if (dtype_is_unsigned(e->type)) {
         x = emit2(e, LANE_XOR, x, bits(e, sign_bit(e)));
         y = emit2(e, LANE_XOR, y, bits(e, sign_bit(e)));
@@ -138,35 +156,63 @@ static int integer_greater(struct expansion *e, int x, int y)
     return emit2(e, LANE_GT, x, y);
 }
 
+static bool has_extremes(const struct expansion *e) { return !is_wide(e) || has_avx512(e); }
+
 static int integer_max(struct expansion *e, int x, int y)
 {
+    if (has_extremes(e))
+        return emit2(e, dtype_is_unsigned(e->type) ? LANE_MAX_U : LANE_MAX, x, y);
     return blend(e, integer_greater(e, y, x), y, x);
 }
 static int integer_min(struct expansion *e, int x, int y)
 {
+    if (has_extremes(e))
+        return emit2(e, dtype_is_unsigned(e->type) ? LANE_MIN_U : LANE_MIN, x, y);
     return blend(e, integer_greater(e, x, y), y, x);
+}
+
+static int integer_sign(struct expansion *e, int x)
+{
+    const int zero = bits(e, 0), one = bits(e, 1);
+    if (has_extremes(e) && dtype_is_unsigned(e->type))
+        return integer_min(e, x, one);
+    if (has_extremes(e))
+        return integer_max(e, integer_min(e, x, one), bits(e, UINT64_MAX));
+    if (dtype_is_unsigned(e->type))
+        return emit2(e, LANE_ADD, emit2(e, LANE_EQ, x, zero), one);
+    return emit2(e, LANE_SUB, emit2(e, LANE_GT, zero, x), emit2(e, LANE_GT, x, zero));
 }
 
 static int shift_arithmetic(struct expansion *e, int x, int y)
 {
-    if (is_narrow(e->type) && dtype_is_unsigned(e->type)) /* the sign bit is that of the type */
-        x = lane_shift(e->b, LANE_SAR, LANE_I32,
-                       lane_shift(e->b, LANE_SHL, LANE_I32, x, 32 - dtype_bits(e->type)),
-                       32 - dtype_bits(e->type));
-    if (!is_wide(e))
+    const unsigned unused = width(e) - dtype_bits(e->type);
+    if (unused > 0 && dtype_is_unsigned(e->type)) /* the sign bit is that of the type */
+        x = lane_shift(e->b, LANE_SAR, e->lane, lane_shift(e->b, LANE_SHL, e->lane, x, unused),
+                       unused);
+    if (!is_wide(e) || has_avx512(e))
         return emit2(e, LANE_SAR_BY, x, y);
     struct expansion u = {e->b, DT_U64, LANE_I64};
     int fill = sign_fill(e, x), count = integer_min(&u, y, bits(e, 63));
     return emit2(e, LANE_XOR, emit2(e, LANE_SHR_BY, emit2(e, LANE_XOR, x, fill), count), fill);
 }
 
-/* 64 bits are divided faster by an instruction of the processor, except by constants. */
-static bool has_kernel(const struct expansion *e, int y) { return is_wide(e) && y >= 0; }
+/* By a constant number of bits, or by those of `y`. */
+static int shift(struct expansion *e, enum lane_op op, enum lane_op op_by, int x, int y)
+{
+    if (y >= 0)
+        return emit2(e, op_by, x, y);
+    const uint64_t count = constant_bits(e, y);
+    return count < width(e) ? lane_shift(e->b, op, e->lane, x, (unsigned)count) : bits(e, 0);
+}
+
+/* 64 bits are divided faster by an instruction of the processor, except by constants; those of 16
+ * bits have no float of their size. */
+static bool has_kernel(const struct expansion *e, int y) { return width(e) != 32 && y >= 0; }
 
 /* The bits of the type, zero-extended. */
 static int bits_of_type(struct expansion *e, int x)
 {
-    return is_narrow(e->type) && dtype_is_signed(e->type)
+    return dtype_bits(e->type) < width(e) && dtype_is_signed(e->type)
                ? emit2(e, LANE_AND, x, bits(e, ((uint64_t)1 << dtype_bits(e->type)) - 1))
                : x;
 }
@@ -180,17 +226,21 @@ static int add_halves(struct expansion *e, int x, unsigned n, uint64_t mask)
 
 static int count_ones(struct expansion *e, int x)
 {
+    if (e->b->target.vpopcntdq && width(e) > 16)
+        return emit1(e, LANE_ONES, x);
     x = add_halves(e, x, 1, 0x5555555555555555);
     x = add_halves(e, x, 2, 0x3333333333333333);
     x = add_halves(e, x, 4, 0x0f0f0f0f0f0f0f0f);
     x = add_halves(e, x, 8, 0x00ff00ff00ff00ff);
-    x = add_halves(e, x, 16, 0x0000ffff0000ffff);
+    x = width(e) > 16 ? add_halves(e, x, 16, 0x0000ffff0000ffff) : x;
     return is_wide(e) ? add_halves(e, x, 32, UINT32_MAX) : x;
 }
 
 static int count_leading_zeros(struct expansion *e, int x)
 {
     x = bits_of_type(e, x);
+    if (has_avx512(e) && width(e) > 16)
+        return emit2(e, LANE_SUB, emit1(e, LANE_ZEROS, x), bits(e, width(e) - dtype_bits(e->type)));
     for (unsigned n = 1; n < width(e); n *= 2)
         x = emit2(e, LANE_OR, x, lane_shift(e->b, LANE_SHR, e->lane, x, n));
     return emit2(e, LANE_SUB, bits(e, dtype_bits(e->type)), count_ones(e, x));
@@ -251,9 +301,9 @@ ROW(integer_multiply, 2, product(e, x[0], x[1]))
 ROW(integer_negate, 1, emit2(e, LANE_SUB, bits(e, 0), x[0]))
 ROW(integer_not, 1, emit2(e, LANE_XOR, x[0], all_set(e->b, e->lane)))
 ROW(integer_remainder, 2, has_kernel(e, x[1]) ? LANE_NONE : expand_remainder(e, x[0], x[1]))
-ROW(integer_shift_left, 2, emit2(e, LANE_SHL_BY, x[0], x[1]))
+ROW(integer_shift_left, 2, shift(e, LANE_SHL, LANE_SHL_BY, x[0], x[1]))
 ROW(integer_shift_arithmetic, 2, shift_arithmetic(e, x[0], x[1]))
-ROW(integer_shift_logical, 2, emit2(e, LANE_SHR_BY, bits_of_type(e, x[0]), x[1]))
+ROW(integer_shift_logical, 2, shift(e, LANE_SHR, LANE_SHR_BY, bits_of_type(e, x[0]), x[1]))
 ROW(integer_signum, 1, integer_sign(e, x[0]))
 ROW(pred_clamp, 3, emit2(e, LANE_AND, emit2(e, LANE_OR, x[0], x[1]), x[2]))
 ROW(pred_not, 1, mask_not(e->b, x[0]))
@@ -328,7 +378,7 @@ static const struct row *find_row(const struct row *rows, size_t count, const ch
 /* The widest mask of the operands decides for the result. */
 static bool masks_of(struct jit_builder *b, const int *args, int count, int *x, enum lane_type *t)
 {
-    *t = LANE_I32;
+    *t = lane_of_pred(b);
     for (int k = 0; k < count; k++) {
         if (b->values[args[k]].type != DT_PRED)
             return false;
@@ -344,14 +394,14 @@ static bool masks_of(struct jit_builder *b, const int *args, int count, int *x, 
 static int expand_select(struct jit_builder *b, const int *args)
 {
     enum dtype t = b->values[args[1]].type;
-    struct expansion e = {b, t, LANE_I32};
+    struct expansion e = {b, t, lane_of_pred(b)};
     int on = b->values[args[1]].lanes, off = b->values[args[2]].lanes, mask;
     if (t == DT_PRED) {
         int x[3];
         masks_of(b, args, 3, x, &e.lane);
         return jit_value_new(b, t, blend(&e, x[0], x[1], x[2]));
     }
-    if (!lane_of_dtype(t, &e.lane))
+    if (!lane_of_dtype(b, t, &e.lane))
         return JIT_NONE;
     mask = mask_as(b, b->values[args[0]].lanes, e.lane);
     return jit_value_new(b, t, blend(&e, mask, on, off));
@@ -360,11 +410,11 @@ static int expand_select(struct jit_builder *b, const int *args)
 int jit_elementwise(struct jit_builder *b, const char *opcode, enum dtype t, const int *args,
                     int count)
 {
-    struct expansion e = {b, t, LANE_I32};
+    struct expansion e = {b, t, lane_of_pred(b)};
     int x[LANE_OPERANDS];
     if (strcmp(opcode, "select") == 0 && count == 3)
         return expand_select(b, args);
-    if (count > LANE_OPERANDS || (t != DT_PRED && !lane_of_dtype(t, &e.lane)))
+    if (count > LANE_OPERANDS || (t != DT_PRED && !lane_of_dtype(b, t, &e.lane)))
         return JIT_NONE;
     const struct row *row = t == DT_PRED ? find_row(pred_rows, COUNT_OF(pred_rows), opcode, count)
                             : dtype_is_float(t)
@@ -428,14 +478,14 @@ static int total_order_key(struct expansion *e, int x)
 int jit_compare(struct jit_builder *b, enum jit_direction d, bool total_order, int vx, int vy)
 {
     enum dtype t = b->values[vx].type;
-    struct expansion e = {b, t, LANE_I32};
+    struct expansion e = {b, t, lane_of_pred(b)};
     int x = b->values[vx].lanes, y = b->values[vy].lanes;
     if (t == DT_PRED) {
         int both[2];
         masks_of(b, (const int[]){vx, vy}, 2, both, &e.lane);
         return jit_value_new(b, DT_PRED, compare_preds(&e, d, both[0], both[1]));
     }
-    if (!lane_of_dtype(t, &e.lane))
+    if (!lane_of_dtype(b, t, &e.lane))
         return JIT_NONE;
     if (!dtype_is_float(t))
         return jit_value_new(b, DT_PRED, compare_integers(&e, d, x, y));
@@ -454,7 +504,7 @@ int jit_bitcast(struct jit_builder *b, enum dtype to, int x)
     int lanes = b->values[x].lanes;
     if (from == to)
         return x;
-    if (!lane_of_dtype(from, &from_lane) || !lane_of_dtype(to, &to_lane) ||
+    if (!lane_of_dtype(b, from, &from_lane) || !lane_of_dtype(b, to, &to_lane) ||
         dtype_bits(from) != dtype_bits(to) || from == DT_PRED || to == DT_PRED)
         return JIT_NONE;
     if (dtype_bits(to) >= 32)
@@ -596,12 +646,12 @@ static int float_to_float(struct expansion *to, struct expansion *from, int x)
 
 int jit_convert(struct jit_builder *b, enum dtype t, int x)
 {
-    struct expansion to = {b, t, LANE_I32}, from = {b, b->values[x].type, LANE_I32};
+    struct expansion to = {b, t, lane_of_pred(b)}, from = {b, b->values[x].type, lane_of_pred(b)};
     int lanes = b->values[x].lanes;
     if (t == from.type)
         return x;
-    if ((t != DT_PRED && !lane_of_dtype(t, &to.lane)) ||
-        (from.type != DT_PRED && !lane_of_dtype(from.type, &from.lane)))
+    if ((t != DT_PRED && !lane_of_dtype(b, t, &to.lane)) ||
+        (from.type != DT_PRED && !lane_of_dtype(b, from.type, &from.lane)))
         return JIT_NONE;
     if (t == DT_PRED)
         return jit_value_new(b, t, to_pred(&from, lanes));
@@ -636,7 +686,7 @@ int jit_constant(struct jit_builder *b, enum dtype t, const void *at)
 {
     enum lane_type lane;
     uint64_t v = 0;
-    if (!lane_of_dtype(t, &lane))
+    if (!lane_of_dtype(b, t, &lane))
         return JIT_NONE;
     memcpy(&v, at, dtype_bytes(t));
     if (t == DT_F16)

@@ -32,7 +32,7 @@ static inline int blend(struct expansion *e, int mask, int x, int y)
 static inline int bits(struct expansion *e, uint64_t v) { return lane_constant(e->b, e->lane, v); }
 
 static inline bool is_wide(const struct expansion *e) { return lane_is_wide(e->lane); }
-static inline unsigned width(const struct expansion *e) { return is_wide(e) ? 64 : 32; }
+static inline unsigned width(const struct expansion *e) { return lane_width(e->lane); }
 static inline uint64_t sign_bit(const struct expansion *e) { return (uint64_t)1 << (width(e) - 1); }
 
 static inline uint64_t bits_of_float(enum lane_type t, double v)
@@ -52,12 +52,20 @@ static inline int number(struct expansion *e, double v)
 
 static inline enum lane_type integer_lane(enum lane_type t)
 {
-    return lane_is_wide(t) ? LANE_I64 : LANE_I32;
+    return lane_is_wide(t) ? LANE_I64 : t == LANE_I16 ? LANE_I16 : LANE_I32;
 }
 
 /* Lanes of integers of fewer bits hold them sign- or zero-extended; those of bf16 and f16, as f32.
  */
 static inline bool is_narrow(enum dtype t) { return dtype_bytes(t) < 4; }
+
+static inline bool has_avx512(const struct expansion *e) { return e->b->target.avx512; }
+
+/* The bits of a constant's lane. */
+static inline uint64_t constant_bits(const struct expansion *e, int lanes)
+{
+    return e->b->constants[~lanes].bits & (UINT64_MAX >> (64 - width(e)));
+}
 
 static inline int all_set(struct jit_builder *b, enum lane_type t)
 {
@@ -66,13 +74,13 @@ static inline int all_set(struct jit_builder *b, enum lane_type t)
 
 static inline int sign_fill(struct expansion *e, int x)
 {
-    return is_wide(e) ? emit2(e, LANE_GT, bits(e, 0), x)
-                      : lane_shift(e->b, LANE_SAR, e->lane, x, 31);
+    return is_wide(e) && !has_avx512(e) ? emit2(e, LANE_GT, bits(e, 0), x)
+                                        : lane_shift(e->b, LANE_SAR, e->lane, x, width(e) - 1);
 }
 
 static inline int product(struct expansion *e, int x, int y)
 {
-    if (!is_wide(e))
+    if (!is_wide(e) || has_avx512(e))
         return emit2(e, LANE_MUL, x, y);
     int crossed =
         emit2(e, LANE_ADD, emit2(e, LANE_MUL_U32, lane_shift(e->b, LANE_SHR, e->lane, x, 32), y),

@@ -59,22 +59,33 @@ static uint64_t scaled_ratio(const struct expansion *e, uint64_t x, uint64_t d)
     return q + 1;
 }
 
-/* With e = m d - 2^k >= 0, x / d is the integer part of x * m / 2^k, if x e < 2^k: the shortest
- * product of 32 bits for all x of a narrow type. False if no such product exists. */
-static bool find_short_product(const struct expansion *e, uint64_t d, uint64_t *m, unsigned *k)
+/* With e = m d - 2^k >= 0, x / d is the integer part of x * m / 2^k, if x e < 2^k: the least m for
+ * all x of the type. False if m has more bits than a lane, or the lane is wide. */
+static bool find_product(const struct expansion *e, uint64_t d, uint64_t *m, unsigned *k)
 {
-    if (!is_narrow(e->type))
+    if (is_wide(e))
         return false;
     const uint64_t most = (uint64_t)1 << (dtype_bits(e->type) - is_signed(e));
-    for (*k = 0; *k < 32; ++*k) {
+    for (*k = 0; *k < 63; ++*k) {
         const uint64_t power = (uint64_t)1 << *k;
         *m = (power + d - 1) / d;
-        if (most * *m > UINT32_MAX)
+        if (*m >> width(e) != 0)
             return false;
         if (most * (*m * d - power) < power)
             return true;
     }
     return false;
+}
+
+/* The product is the low half of that of two lanes, or its high half. */
+static int divide_by_product(struct expansion *e, int x, uint64_t m, unsigned k)
+{
+    const uint64_t most = (uint64_t)1 << (dtype_bits(e->type) - is_signed(e));
+    if (most * m <= UINT64_MAX >> (64 - width(e)))
+        return lane_shift(e->b, LANE_SHR, e->lane, emit2(e, LANE_MUL, x, bits(e, m)), k);
+    if (k <= width(e))
+        return high_product(e, x, m << (width(e) - k));
+    return lane_shift(e->b, LANE_SHR, e->lane, high_product(e, x, m), k - width(e));
 }
 
 /* With 2^(n-1) < d < 2^n, x / d is the integer part of x * m / 2^(width+n-1), where m is
@@ -86,9 +97,9 @@ static int divide_magnitude(struct expansion *e, int x, uint64_t d)
     unsigned k;
     if ((d & (d - 1)) == 0)
         return lane_shift(e->b, LANE_SHR, e->lane, x, n - 1);
-    if (find_short_product(e, d, &m, &k))
-        return lane_shift(e->b, LANE_SHR, e->lane, emit2(e, LANE_MUL, x, bits(e, m)), k);
-    if (is_signed(e) || is_narrow(e->type)) {
+    if (find_product(e, d, &m, &k))
+        return divide_by_product(e, x, m, k);
+    if (is_signed(e)) {
         x = high_product(e, x, scaled_ratio(e, (uint64_t)1 << (n - 1), d));
     } else {
         const uint64_t rest = (n < 64 ? (uint64_t)1 << n : 0) - d;
@@ -106,8 +117,7 @@ static int with_sign(struct expansion *e, int x, int fill)
 
 static int constant_quotient(struct expansion *e, int x, int y)
 {
-    const uint64_t bits_of_y = e->b->constants[~y].bits,
-                   v = is_wide(e) ? bits_of_y : bits_of_y & UINT32_MAX;
+    const uint64_t v = constant_bits(e, y);
     if (v == 0)
         return all_set(e->b, e->lane);
     if (!is_signed(e))

@@ -12,7 +12,7 @@ static bool constant_of(const struct jit_builder *b, int lanes, enum lane_type t
         return false;
     *v = (int64_t)b->constants[~lanes].bits;
     if (!lane_is_wide(t))
-        *v = (int32_t)*v;
+        *v = t == LANE_I16 ? (int16_t)*v : (int32_t)*v;
     return true;
 }
 
@@ -31,7 +31,7 @@ static int fold_unary(struct jit_builder *b, const struct lane_inst *i)
     if (i->op == LANE_SHL)
         x = (int64_t)((uint64_t)x << i->count);
     else if (i->op == LANE_SHR)
-        x = (int64_t)((lane_is_wide(t) ? (uint64_t)x : (uint32_t)x) >> i->count);
+        x = (int64_t)(((uint64_t)x & (UINT64_MAX >> (64 - lane_width(t)))) >> i->count);
     return lane_constant(b, t, (uint64_t)x);
 }
 
@@ -52,7 +52,7 @@ bool lane_is_commutative(const struct lane_inst *i)
 /* Of an operation with a constant second operand. */
 static int fold_second(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, int64_t y)
 {
-    const int64_t max = lane_is_wide(t) ? INT64_MAX : INT32_MAX;
+    const int64_t max = INT64_MAX >> (64 - lane_width(t));
     switch (op) {
     case LANE_ADD:
     case LANE_SUB:
@@ -60,6 +60,7 @@ static int fold_second(struct jit_builder *b, enum lane_op op, enum lane_type t,
     case LANE_AND: return y == -1 ? x : y == 0 ? lane_constant(b, t, 0) : LANE_NONE;
     case LANE_AND_NOT: return y == 0 ? x : y == -1 ? lane_constant(b, t, 0) : LANE_NONE;
     case LANE_GT: return y == max ? lane_constant(b, t, 0) : LANE_NONE;
+    case LANE_GT_U: return y == -1 ? lane_constant(b, t, 0) : LANE_NONE;
     case LANE_MUL_U32: return y == 0 ? lane_constant(b, t, 0) : LANE_NONE;
     case LANE_OR: return y == 0 ? x : y == -1 ? lane_constant(b, t, UINT64_MAX) : LANE_NONE;
     default: return LANE_NONE;
@@ -75,6 +76,7 @@ static int fold_both(struct jit_builder *b, enum lane_op op, enum lane_type t, i
     case LANE_AND_NOT: return lane_constant(b, t, u & ~v);
     case LANE_EQ: return lane_constant(b, t, x == y ? UINT64_MAX : 0);
     case LANE_GT: return lane_constant(b, t, x > y ? UINT64_MAX : 0);
+    case LANE_GT_U: return lane_constant(b, t, u > v ? UINT64_MAX : 0);
     case LANE_OR: return lane_constant(b, t, u | v);
     case LANE_SUB: return lane_constant(b, t, u - v);
     case LANE_XOR: return lane_constant(b, t, u ^ v);
@@ -95,8 +97,9 @@ static int fold_binary(struct jit_builder *b, const struct lane_inst *i)
         return fold_second(b, op, t, i->args[0], y);
     if (first && lane_is_commutative(i))
         return fold_second(b, op, t, i->args[1], x);
-    const int64_t least = lane_is_wide(t) ? INT64_MIN : INT32_MIN;
-    return first && op == LANE_GT && x == least ? lane_constant(b, t, 0) : LANE_NONE;
+    const int64_t least = -(INT64_MAX >> (64 - lane_width(t))) - 1;
+    const bool never = first && ((op == LANE_GT && x == least) || (op == LANE_GT_U && x == 0));
+    return never ? lane_constant(b, t, 0) : LANE_NONE;
 }
 
 int lane_fold(struct jit_builder *b, const struct lane_inst *i)
@@ -110,6 +113,7 @@ int lane_fold(struct jit_builder *b, const struct lane_inst *i)
     case LANE_AND:
     case LANE_AND_NOT:
     case LANE_GT:
+    case LANE_GT_U:
     case LANE_MUL_U32:
     case LANE_OR:
     case LANE_XOR: return fold_binary(b, i);

@@ -31,6 +31,17 @@ enum { JIT_NONE = -1 };
 
 struct jit_builder;
 struct jit_builder *jit_builder_new(struct arena *a);
+/* Instructions that a function may use besides those of AVX2. */
+struct jit_target {
+    bool avx512;    /* AVX-512 F, BW, CD, DQ, VL */
+    bool vpopcntdq; /* AVX512_VPOPCNTDQ */
+    /* With AVX-512: lanes have 16 bits, twice as many. Only preds and integers of at most 16 bits
+     * have values. */
+    bool lanes16;
+};
+/* Of a function on tiles without elements at offsets, before anything is added to it; otherwise it
+ * uses AVX2 only. */
+void jit_set_target(struct jit_builder *b, struct jit_target target);
 
 /* The elements of tile `tile`, packed; with `single`, one element for all. */
 int jit_load(struct jit_builder *b, int tile, enum dtype t, bool single);
@@ -81,10 +92,6 @@ void jit_flush(struct jit_builder *b, int variable);
  * adjacent elements; variables have one element only. */
 int jit_most_lanes(const struct jit_builder *b);
 void jit_set_lanes(struct jit_builder *b, int lanes);
-<<<<<<< HEAD
-int jit_length(const struct jit_builder *b);     /* the number of lane instructions so far */
-=======
->>>>>>> parent of b45be4f8 (plan: long elementary functions run in tile kernels where these have more lanes)
 int jit_splat(struct jit_builder *b, int value); /* one element in all lanes */
 /* A loop whose iterations access elements 0, lanes, 2 * lanes, ... < count from the addresses that
  * are given. It contains no other control flow, place or call. */

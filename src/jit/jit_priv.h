@@ -4,11 +4,13 @@
  *   expand*.c     operations on elements as lane instructions
  *   build.c       the list of lane instructions
  *   fold.c        instructions with constant operands
+ *   combine.c     pairs of instructions that AVX-512 has one instruction for
  *   merge.c       removes instructions that are equal to others or not used
  *   allocate.c    assigns registers to values
  *   x86.c         encodings of machine instructions
  *   x86_select.c  lane instructions as machine instructions
  *   x86_tile.c    functions on tiles
+ *   x86_512.c     functions on tiles with AVX-512
  *   x86_program.c functions with control flow
  *   memory.c      executable memory
  */
@@ -25,7 +27,7 @@ enum lane_op {
 #undef LANE
     LANE_OP_COUNT
 };
-enum lane_type { LANE_I32, LANE_I64, LANE_F32, LANE_F64 };
+enum lane_type { LANE_I32, LANE_I64, LANE_F32, LANE_F64, LANE_I16, LANE_TYPE_COUNT };
 static inline bool lane_is_wide(enum lane_type t) { return t == LANE_I64 || t == LANE_F64; }
 static inline bool lane_is_float(enum lane_type t) { return t == LANE_F32 || t == LANE_F64; }
 
@@ -69,7 +71,7 @@ struct lane_inst {
 };
 
 struct lane_constant {
-    uint64_t bits; /* of one lane, repeated if it has 32 */
+    uint64_t bits; /* of one lane, repeated if it has fewer */
     enum lane_type type;
 };
 
@@ -98,8 +100,9 @@ struct jit_builder {
     int tile_count, label_count;
     int lanes;      /* of instructions that follow; 0: of a tile function, whatever fits */
     int loop_label; /* 1 + the label of the loop of elements that is open; else 0 */
-    bool wide;      /* an instruction has lanes of 64 bits */
-    bool indexed;   /* elements of tiles are at offsets */
+    struct jit_target target;
+    bool wide;    /* an instruction has lanes of 64 bits */
+    bool indexed; /* elements of tiles are at offsets */
 };
 
 int lane_operands(const struct lane_inst *i); /* number of them */
@@ -108,8 +111,17 @@ bool lane_has_result(const struct lane_inst *i);
 int lane_emit(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, int y, int z);
 int lane_shift(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, unsigned count);
 int lane_constant(struct jit_builder *b, enum lane_type t, uint64_t bits);
+static inline unsigned lane_width(enum lane_type t)
+{
+    return lane_is_wide(t) ? 64 : t == LANE_I16 ? 16 : 32;
+}
+/* The lanes of preds, and masks for them. */
+static inline enum lane_type lane_of_pred(const struct jit_builder *b)
+{
+    return b->target.lanes16 ? LANE_I16 : LANE_I32;
+}
 /* The lanes that hold elements of this type; false: none do. */
-bool lane_of_dtype(enum dtype t, enum lane_type *out);
+bool lane_of_dtype(const struct jit_builder *b, enum dtype t, enum lane_type *out);
 enum lane_type lane_type_of(const struct jit_builder *b, int lanes);
 int jit_value_new(struct jit_builder *b, enum dtype t, int lanes);
 
@@ -125,17 +137,29 @@ bool lane_is_commutative(const struct lane_inst *i);
 
 /* For functions on tiles. */
 void lane_merge(struct jit_builder *b);
+void lane_remove_unused(struct jit_builder *b);
+
+/* ---- combine.c ---- */
+
+/* For functions on tiles with AVX-512, after lane_merge(). */
+void lane_combine(struct jit_builder *b);
 
 /* ---- allocate.c ---- */
 
 enum { JIT_REGISTERS = 13 }; /* that hold values; the target needs some for itself */
+enum { JIT_MOST_REGISTERS = 32 };
+/* The registers of a target for vectors and for masks. */
+struct register_file {
+    int counts[2];
+    const bool *masks; /* by instruction: its value is in a register for masks; NULL: none is */
+};
 /* By instruction: where its value is, and for how long. */
 struct allocation {
     int *registers;    /* or ~s for spill slot s */
     int *first, *last; /* instructions between which it is live; first: INT_MAX if never */
     int slot_count;
 };
-struct allocation allocate_registers(const struct jit_builder *b);
+struct allocation allocate_registers(const struct jit_builder *b, const struct register_file *file);
 
 /* ---- x86_select.c ---- */
 

@@ -75,6 +75,14 @@ static void remove_unused(struct merging *m)
     b->inst_count = count;
 }
 
+void lane_remove_unused(struct jit_builder *b)
+{
+    struct merging m = {b, ARENA_ARRAY(b->arena, int, b->inst_count), NULL, 0};
+    for (int k = 0; k < b->inst_count; k++)
+        m.to[k] = k;
+    remove_unused(&m);
+}
+
 void lane_merge(struct jit_builder *b)
 {
     struct merging m = {b, ARENA_ARRAY(b->arena, int, b->inst_count), NULL,

@@ -1,6 +1,6 @@
 /*
- * x86.c: encodings of machine instructions of x86-64 with AVX2. The unit test compares them with
- * those of an assembler.
+ * x86.c: encodings of machine instructions of x86-64 with AVX2 or AVX-512. The unit test compares
+ * them with those of an assembler.
  */
 #include "jit/x86.h"
 
@@ -10,6 +10,12 @@ const struct x86_row x86_table[X86_INST_COUNT] = {
     {mnemonic, prefix, map, w, opcode, X86_##form},
 #include "jit/x86.def"
 #undef X86
+};
+const struct x512_row x512_table[X512_INST_COUNT] = {
+#define X512(id, mnemonic, prefix, map, w, opcode, form, x_part, m_part)                           \
+    {{mnemonic, prefix, map, w, opcode, X86_##form}, x_part, m_part},
+#include "jit/x86_512.def"
+#undef X512
 };
 
 static void put(struct x86_code *c, int byte) { buf_putc(&c->bytes, (char)byte); }
@@ -56,25 +62,71 @@ static void put_operand(struct x86_code *c, int reg, struct x86_operand m, int r
     x86_int32(c, -rest);
 }
 
+/* Whether the form has a second operand, in a register of its own field. */
+static bool has_second(enum x86_form form)
+{
+    switch (form) {
+    case X86_XXM:
+    case X86_XXMI:
+    case X86_XXMX:
+    case X86_XXI:
+    case X86_KXM:
+    case X86_KXMI:
+    case X86_KKK:
+    case X86_RMR: return true;
+    default: return false;
+    }
+}
+
+static bool has_immediate_byte(enum x86_form form)
+{
+    return form == X86_XXMI || form == X86_XMI || form == X86_MXI || form == X86_XXMX ||
+           form == X86_XXI || form == X86_KXMI;
+}
+
 void x86_vector(struct x86_code *c, enum x86_inst inst, bool wide, int x, int y,
                 struct x86_operand m, int immediate)
 {
     const struct x86_row *row = &x86_table[inst];
     enum x86_form form = row->form;
     int reg = x;
-    bool two = form == X86_XXM || form == X86_XXMI || form == X86_XXMX;
-    bool has_immediate = form != X86_XXM && form != X86_XM && form != X86_MX;
+    const bool has_immediate = has_immediate_byte(form);
     if (form == X86_XXI) { /* the destination takes the place of the second operand */
         reg = row->opcode >> 8;
         y = x;
     }
     put(c, 0xc4);
     put(c, (~reg >> 3 & 1) << 7 | !index_high(m) << 6 | !base_high(m) << 5 | row->map);
-    put(c, row->w << 7 | (~(two || form == X86_XXI ? y : 0) & 15) << 3 | wide << 2 | row->prefix);
+    put(c, row->w << 7 | (~(has_second(form) ? y : 0) & 15) << 3 | wide << 2 | row->prefix);
     put(c, row->opcode & 0xff);
     put_operand(c, reg, m, has_immediate);
     if (has_immediate)
         put(c, form == X86_XXMX ? immediate << 4 : immediate);
+}
+
+void x512_vector(struct x86_code *c, enum x512_inst inst, enum x512_size size, int x, int y,
+                 struct x86_operand m, int immediate, int mask, bool zeroing)
+{
+    const struct x86_row *row = &x512_table[inst].row;
+    const bool has_immediate = has_immediate_byte(row->form);
+    int reg = x;
+    if (row->form == X86_XXI) {
+        reg = row->opcode >> 8;
+        y = x;
+    } else if (!has_second(row->form)) {
+        y = 0;
+    }
+    /* the fifth bit of a register in the place of the memory operand is that of an index */
+    const int high = m.kind == X86_REGISTER ? m.number >> 4 & 1 : index_high(m);
+    put(c, 0x62);
+    put(c,
+        (~reg >> 3 & 1) << 7 | !high << 6 | !base_high(m) << 5 | (~reg >> 4 & 1) << 4 | row->map);
+    put(c, row->w << 7 | (~y & 15) << 3 | 1 << 2 | row->prefix);
+    put(c, zeroing << 7 | (int)size << 5 | (~y >> 4 & 1) << 3 | mask);
+    put(c, row->opcode & 0xff);
+    put_operand(c, reg, m, has_immediate);
+    if (has_immediate)
+        put(c, immediate);
 }
 
 void x86_general(struct x86_code *c, int opcode, int reg, struct x86_operand m)
@@ -131,19 +183,19 @@ void x86_pop(struct x86_code *c, int r)
 
 void x86_finish(struct x86_code *c, const struct jit_builder *b)
 {
-    enum { BYTES = 32 };
-    while (c->bytes.size % BYTES)
+    const int size = c->constant_bytes;
+    while (c->bytes.size % (size_t)size)
         put(c, 0xcc);
     int first = (int)c->bytes.size;
     for (int k = 0; k < b->constant_count; k++)
-        for (int j = 0; j < 4; j++)
+        for (int j = 0; j < size / 8; j++)
             buf_bytes(&c->bytes, (const char *)&b->constants[k].bits, sizeof b->constants[k].bits);
     for (size_t at = 0; at < c->fixups.size; at += sizeof(struct x86_fixup)) {
         struct x86_fixup f;
         int32_t offset;
         memcpy(&f, c->fixups.data + at, sizeof f);
         memcpy(&offset, c->bytes.data + f.at, sizeof offset);
-        offset += first + f.constant * BYTES - (f.at + 4);
+        offset += first + f.constant * size - (f.at + 4);
         memcpy(c->bytes.data + f.at, &offset, sizeof offset);
     }
     buf_free(&c->fixups);

@@ -1,5 +1,5 @@
 /*
- * x86.h: encodings of machine instructions of x86-64 with AVX2. Private to jit.
+ * x86.h: encodings of machine instructions of x86-64 with AVX2 or AVX-512. Private to jit.
  */
 #ifndef HLO_JIT_X86_H
 #define HLO_JIT_X86_H
@@ -12,7 +12,26 @@ enum x86_inst {
 #undef X86
     X86_INST_COUNT
 };
-enum x86_form { X86_XXM, X86_XM, X86_MX, X86_XXMI, X86_XMI, X86_MXI, X86_XXMX, X86_XXI };
+enum x86_form {
+    X86_XXM,
+    X86_XM,
+    X86_MX,
+    X86_XXMI,
+    X86_XMI,
+    X86_MXI,
+    X86_XXMX,
+    X86_XXI,
+    X86_KXM,
+    X86_KXMI,
+    X86_XK,
+    X86_KX,
+    X86_KKK,
+    X86_KK,
+    X86_KM,
+    X86_MK,
+    X86_KR,
+    X86_RMR
+};
 struct x86_row {
     const char *mnemonic;
     uint8_t prefix, map, w;
@@ -20,6 +39,18 @@ struct x86_row {
     enum x86_form form;
 };
 extern const struct x86_row x86_table[X86_INST_COUNT];
+
+enum x512_inst {
+#define X512(id, mnemonic, prefix, map, w, opcode, form, x_part, m_part) X512_##id,
+#include "jit/x86_512.def"
+#undef X512
+    X512_INST_COUNT
+};
+struct x512_row {
+    struct x86_row row;
+    uint8_t x_part, m_part;
+};
+extern const struct x512_row x512_table[X512_INST_COUNT];
 
 enum x86_register { /* general ones */
                     RAX,
@@ -70,10 +101,11 @@ static inline struct x86_operand x86_constant(int number)
     return (struct x86_operand){.kind = X86_CONSTANT, .number = number};
 }
 
-/* Code, followed by constants of 32 bytes, to which it refers relative to the instruction. */
+/* Code, followed by constants, to which it refers relative to the instruction. */
 struct x86_code {
     struct buf bytes;
-    struct buf fixups; /* struct x86_fixup */
+    struct buf fixups;  /* struct x86_fixup */
+    int constant_bytes; /* 32 or 64: of a constant, which fills a vector */
 };
 struct x86_fixup {
     int at, constant; /* position of a 32-bit offset; the number of the constant */
@@ -84,6 +116,11 @@ struct x86_fixup {
  * `immediate` a number, or the register of the fourth operand. */
 void x86_vector(struct x86_code *c, enum x86_inst inst, bool wide, int x, int y,
                 struct x86_operand m, int immediate);
+/* An instruction of AVX-512 on vectors of 16, 32 or 64 bytes. `mask`: the mask register of the
+ * lanes that are written, or 0: all; `zeroing`: the others are set to 0, not kept. */
+enum x512_size { X512_16, X512_32, X512_64 };
+void x512_vector(struct x86_code *c, enum x512_inst inst, enum x512_size size, int x, int y,
+                 struct x86_operand m, int immediate, int mask, bool zeroing);
 /* An instruction on general registers of 64 bits: `opcode` of one byte, or two, with `reg` a
  * register or the extension of the opcode. */
 void x86_general(struct x86_code *c, int opcode, int reg, struct x86_operand m);
@@ -113,6 +150,19 @@ void x86_pop(struct x86_code *c, int r);
 /* ---- x86_tile.c ---- */
 
 int x86_tile_register(int tile); /* of its address, or X86_ADDRESS */
+/* Saves registers, reserves the stack and loads the addresses of tiles; and the reverse. */
+void x86_enter_tiles(struct x86_code *c, const struct jit_builder *b, int slot_bytes);
+void x86_leave_tiles(struct x86_code *c, int slot_bytes);
+/* Chooses registers from `first` to `limit` - 1 for the constants that instructions use most often;
+ * the result, by constant: its register, or -1. */
+int8_t *x86_constant_registers(const struct jit_builder *b, int first, int limit);
+
+/* ---- x86_512.c ---- */
+
+/* By instruction: whether its value is in a mask register. */
+bool *x512_find_masks(const struct jit_builder *b);
+/* The code of a function on tiles with AVX-512. */
+void x512_tile_function(struct x86_code *c, struct jit_builder *b);
 
 /* ---- x86_select.c ---- */
 

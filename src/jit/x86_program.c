@@ -210,8 +210,10 @@ static void set_targets(struct program_code *p, int exit)
 
 jit_program_fn *jit_program(struct jit_builder *b, struct jit_memory *m)
 {
-    struct x86_code c = {{0}, {0}};
-    struct program_code p = {.s = {.code = &c, .b = b, .a = allocate_registers(b), .lanes = 1}};
+    const struct register_file file = {{JIT_REGISTERS}, NULL};
+    struct x86_code c = {.constant_bytes = 32};
+    struct program_code p = {
+        .s = {.code = &c, .b = b, .a = allocate_registers(b, &file), .lanes = 1}};
     p.s.base = choose_base(b);
     p.label_at = ARENA_ARRAY(b->arena, int, b->label_count + 1);
     for (int k = 0; k < b->inst_count; k++)

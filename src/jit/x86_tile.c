@@ -25,30 +25,37 @@ static int *count_uses(const struct jit_builder *b)
 }
 
 /* The constant that is used most often and has no register; -1: none. */
-static int find_constant(const struct x86_selection *s, const int *uses)
+static int find_constant(const struct jit_builder *b, const int8_t *registers, const int *uses)
 {
     int best = -1;
-    for (int k = 0; k < s->b->constant_count; k++)
-        if (uses[k] > 0 && s->constants[k] < 0 && (best < 0 || uses[k] > uses[best]))
+    for (int k = 0; k < b->constant_count; k++)
+        if (uses[k] > 0 && registers[k] < 0 && (best < 0 || uses[k] > uses[best]))
             best = k;
     return best;
+}
+
+int8_t *x86_constant_registers(const struct jit_builder *b, int first, int limit)
+{
+    const int *uses = count_uses(b);
+    int8_t *registers = ARENA_ARRAY(b->arena, int8_t, b->constant_count);
+    memset(registers, -1, (size_t)b->constant_count);
+    for (int r = first, k; r < limit && (k = find_constant(b, registers, uses)) >= 0; r++)
+        registers[k] = (int8_t)r;
+    return registers;
 }
 
 /* Loads constants to the registers that hold no values. */
 static void load_constants(struct x86_selection *s)
 {
     const struct jit_builder *b = s->b;
-    const int *uses = count_uses(b);
-    int r = 0;
+    int first = 0;
     for (int k = 0; k < b->inst_count; k++)
-        if (s->a.first[k] != INT_MAX && s->a.registers[k] >= r)
-            r = s->a.registers[k] + 1;
-    s->constants = ARENA_ARRAY(b->arena, int8_t, b->constant_count);
-    memset(s->constants, -1, (size_t)b->constant_count);
-    for (int k; r < JIT_REGISTERS && (k = find_constant(s, uses)) >= 0; r++) {
-        x86_vector(s->code, X86_MOVUPS_LOAD, true, r, 0, x86_constant(k), 0);
-        s->constants[k] = (int8_t)r;
-    }
+        if (s->a.first[k] != INT_MAX && s->a.registers[k] >= first)
+            first = s->a.registers[k] + 1;
+    s->constants = x86_constant_registers(b, first, JIT_REGISTERS);
+    for (int k = 0; k < b->constant_count; k++)
+        if (s->constants[k] >= 0)
+            x86_vector(s->code, X86_MOVUPS_LOAD, true, s->constants[k], 0, x86_constant(k), 0);
 }
 
 /* while (index < count) { lanes elements; index += lanes } */
@@ -66,37 +73,52 @@ static void put_loop(struct x86_selection *s, int lanes)
     x86_set_target(c, skip, (int)c->bytes.size);
 }
 
-/* The first loop ends before the last incomplete vector. Elements at offsets have only the second.
- */
-static void put_function(struct x86_selection *s)
+void x86_enter_tiles(struct x86_code *c, const struct jit_builder *b, int slot_bytes)
 {
-    struct x86_code *c = s->code;
-    int lanes = s->b->wide ? 4 : 8, slot_bytes = s->a.slot_count * X86_SLOT_BYTES;
     for (size_t k = 0; k < COUNT_OF(saved); k++)
         x86_push(c, saved[k]);
     x86_number(c, X86_SUB, RSP, slot_bytes);
-    for (int k = 0; k < s->b->tile_count && x86_tile_register(k) != X86_ADDRESS; k++)
+    for (int k = 0; k < b->tile_count && x86_tile_register(k) != X86_ADDRESS; k++)
         x86_general(c, 0x8b, x86_tile_register(k), x86_memory(X86_TILES, 8 * k));
     x86_general(c, 0x33, X86_INDEX, x86_register(X86_INDEX)); /* xor: 0 */
-    load_constants(s);
-    if (!s->b->indexed) {
-        x86_number(c, X86_SUB, X86_COUNT, lanes - 1);
-        put_loop(s, lanes);
-        x86_number(c, X86_ADD, X86_COUNT, lanes - 1);
-    }
-    put_loop(s, 1);
+}
+
+void x86_leave_tiles(struct x86_code *c, int slot_bytes)
+{
     x86_number(c, X86_ADD, RSP, slot_bytes);
     for (size_t k = COUNT_OF(saved); k-- > 0;)
         x86_pop(c, saved[k]);
     x86_bytes(c, "\xc5\xf8\x77\xc3", 4); /* vzeroupper, ret */
 }
 
+/* The first loop ends before the last incomplete vector. Elements at offsets have only the second.
+ */
+static void put_function(struct x86_code *c, const struct jit_builder *b)
+{
+    const struct register_file file = {{JIT_REGISTERS}, NULL};
+    struct x86_selection s = {.code = c, .b = b, .a = allocate_registers(b, &file)};
+    const int lanes = b->wide ? 4 : 8, slot_bytes = s.a.slot_count * X86_SLOT_BYTES;
+    x86_enter_tiles(c, b, slot_bytes);
+    load_constants(&s);
+    if (!b->indexed) {
+        x86_number(c, X86_SUB, X86_COUNT, lanes - 1);
+        put_loop(&s, lanes);
+        x86_number(c, X86_ADD, X86_COUNT, lanes - 1);
+    }
+    put_loop(&s, 1);
+    x86_leave_tiles(c, slot_bytes);
+}
+
 jit_tile_fn *jit_tile_function(struct jit_builder *b, struct jit_memory *m)
 {
+    struct x86_code c = {.constant_bytes = b->target.avx512 ? 64 : 32};
     lane_merge(b);
-    struct x86_code c = {{0}, {0}};
-    struct x86_selection s = {.code = &c, .b = b, .a = allocate_registers(b)};
-    put_function(&s);
+    if (b->target.avx512) {
+        lane_combine(b);
+        x512_tile_function(&c, b);
+    } else {
+        put_function(&c, b);
+    }
     x86_finish(&c, b);
     void *at = jit_memory_add(m, c.bytes.data, c.bytes.size);
     buf_free(&c.bytes);

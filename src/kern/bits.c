@@ -14,43 +14,59 @@ struct precision {
     int exponent, mantissa;           /* bits to keep */
 };
 
+/* The same as bit patterns. */
+struct reduction {
+    uint64_t sign, infinity;
+    uint64_t last, half, kept; /* what is added to round: `half` and the bit `last` after a shift */
+    int shift;
+    uint64_t too_large, least; /* become infinite from `too_large` on, zero below `least` */
+};
+
 /* grammar/values.md 8.1: rounds the bit pattern to nearest even; values above the reduced exponent
  * range become infinite, and values that would be subnormal in it become zero. NaNs are kept. */
-static inline uint64_t reduce_bits(uint64_t b, const struct precision *p)
+static struct reduction reduction_of(const struct precision *p)
 {
-    const uint64_t sign = (uint64_t)1 << (p->type_exponent + p->type_mantissa);
-    const uint64_t infinity = (((uint64_t)1 << p->type_exponent) - 1) << p->type_mantissa;
-    uint64_t a = b & (sign - 1);
-    if (a > infinity)
-        return b;
+    struct reduction r = {.sign = (uint64_t)1 << (p->type_exponent + p->type_mantissa),
+                          .kept = UINT64_MAX};
+    r.infinity = r.too_large = (((uint64_t)1 << p->type_exponent) - 1) << p->type_mantissa;
     if (p->mantissa < p->type_mantissa) {
-        const int shift = p->type_mantissa - p->mantissa;
-        const uint64_t last = a >> shift & 1;
-        a += ((uint64_t)1 << (shift - 1)) - 1 + last;
-        a = a >> shift << shift;
+        r.shift = p->type_mantissa - p->mantissa;
+        r.last = 1;
+        r.half = ((uint64_t)1 << (r.shift - 1)) - 1;
+        r.kept = UINT64_MAX << r.shift;
     }
     if (p->exponent < p->type_exponent) {
         const uint64_t bias = ((uint64_t)1 << (p->type_exponent - 1)) - 1;
         const uint64_t kept_bias = ((uint64_t)1 << (p->exponent - 1)) - 1;
-        const uint64_t e = a >> p->type_mantissa;
-        if (e > bias + kept_bias)
-            a = infinity;
-        else if (e <= bias - kept_bias)
-            a = 0;
+        r.too_large = (bias + kept_bias + 1) << p->type_mantissa;
+        r.least = (bias - kept_bias + 1) << p->type_mantissa;
     }
-    return a | (b & sign);
+    return r;
 }
 
 #define REDUCE(W)                                                                                  \
+    KERN_CLONES static void reduce_words_##W(uint##W##_t *out, const uint##W##_t *x, int64_t n,    \
+                                             const struct reduction *r)                            \
+    {                                                                                              \
+        typedef uint##W##_t word;                                                                  \
+        const word sign = (word)r->sign, infinity = (word)r->infinity, last = (word)r->last,       \
+                   half = (word)r->half, kept = (word)r->kept, too_large = (word)r->too_large,     \
+                   least = (word)r->least;                                                         \
+        const int shift = r->shift;                                                                \
+        TILE_LOOP                                                                                  \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const word b = x[i], a = (word)(b & (word)~sign);                                      \
+            word y = (word)((word)(a + half + (word)((word)(a >> shift) & last)) & kept);          \
+            y = y >= too_large ? infinity : y;                                                     \
+            y = y < least ? 0 : y;                                                                 \
+            out[i] = a > infinity ? b : (word)(y | (b & sign));                                    \
+        }                                                                                          \
+    }                                                                                              \
     static void reduce_##W(const void *context, int worker, void *result, const void *const *args, \
                            int64_t n)                                                              \
     {                                                                                              \
-        const struct precision p = *(const struct precision *)context;                             \
-        uint##W##_t *out = result;                                                                 \
-        const uint##W##_t *x = args[0];                                                            \
-        TILE_LOOP                                                                                  \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            out[i] = (uint##W##_t)reduce_bits(x[i], &p);                                           \
+        const struct reduction r = reduction_of(context);                                          \
+        reduce_words_##W(result, args[0], n, &r);                                                  \
     }
 REDUCE(8)
 REDUCE(16)

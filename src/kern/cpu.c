@@ -27,13 +27,14 @@ static enum cpu_isa best(void)
 struct cpu_extras cpu_extras(void)
 {
     if (cpu_isa() < CPU_AVX512)
-        return (struct cpu_extras){false, false};
-    return (struct cpu_extras){.bf16 = HAS("avx512bf16"), .vnni = HAS("avx512vnni")};
+        return (struct cpu_extras){0};
+    return (struct cpu_extras){
+        .bf16 = HAS("avx512bf16"), .vnni = HAS("avx512vnni"), .vpopcntdq = HAS("avx512vpopcntdq")};
 }
 #else
 static enum cpu_isa best(void) { return CPU_BASELINE; }
 
-struct cpu_extras cpu_extras(void) { return (struct cpu_extras){false, false}; }
+struct cpu_extras cpu_extras(void) { return (struct cpu_extras){0}; }
 #endif
 
 enum cpu_isa cpu_isa(void)

@@ -31,8 +31,9 @@ enum cpu_isa cpu_isa(void); /* takes some tens of nanoseconds */
 
 /* Extensions of some processors with AVX-512; never more than cpu_isa() allows. */
 struct cpu_extras {
-    bool bf16; /* AVX512_BF16: vdpbf16ps, vcvtneps2bf16 */
-    bool vnni; /* AVX512_VNNI: vpdpbusd, vpdpwssd */
+    bool bf16;      /* AVX512_BF16: vdpbf16ps, vcvtneps2bf16 */
+    bool vnni;      /* AVX512_VNNI: vpdpbusd, vpdpwssd */
+    bool vpopcntdq; /* AVX512_VPOPCNTDQ: vpopcntd, vpopcntq */
 };
 struct cpu_extras cpu_extras(void);
 

@@ -9,6 +9,10 @@
  */
 #include "kern/indexed.h"
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 enum { LONG_RUN = 256 }; /* bytes from which on a run is worth a call */
 
 struct runs {
@@ -214,6 +218,49 @@ KERN_CLONES static int64_t repeat_by_shuffles(char *out, const char *x, int64_t 
     return i;
 }
 
+#ifdef __x86_64__
+/* The same with vectors of 64 bytes, by words of 16 bits, of which an element has one or more; at
+ * least a vector of elements. */
+__attribute__((target("avx512f,avx512bw"))) static int64_t
+repeat_by_permutations(char *out, const char *x, int64_t count, int64_t width, int64_t n)
+{
+    static const uint16_t lanes[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                     11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                     22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    __m512i from[SHUFFLES], at = _mm512_loadu_si512(lanes);
+    const int64_t piece = (int64_t)sizeof(__m512i), per_vector = piece / width, words = width / 2;
+    const __m512i reciprocal = _mm512_set1_epi16((int16_t)((1 << 16) / (words * n) + 1)),
+                  scale = _mm512_set1_epi16((int16_t)words),
+                  mask = _mm512_set1_epi16((int16_t)(words - 1)),
+                  step = _mm512_set1_epi16((int16_t)COUNT_OF(lanes));
+    for (int64_t k = 0; k < n; k++, at = _mm512_add_epi16(at, step))
+        from[k] = _mm512_add_epi16(_mm512_mullo_epi16(_mm512_mulhi_epu16(at, reciprocal), scale),
+                                   _mm512_and_si512(at, mask));
+    for (int64_t i = 0; i < count; i += per_vector) { /* the last vector overlaps the one before */
+        const int64_t first = min_i64(i, count - per_vector);
+        const __m512i all = _mm512_loadu_si512(x + first * width);
+        for (int64_t k = 0; k < n; k++)
+            _mm512_storeu_si512(out + first * n * width + k * piece,
+                                _mm512_permutexvar_epi16(from[k], all));
+    }
+    return count;
+}
+
+/* Selected like clones, whatever HLO_ISA is: the results are the same. */
+static int64_t repeat_vectors(char *out, const char *x, int64_t count, int64_t width, int64_t n)
+{
+    const bool permutes = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+    return permutes && width > 1 && n > 1 && count >= SHUFFLED_FROM
+               ? repeat_by_permutations(out, x, count, width, n)
+               : repeat_by_shuffles(out, x, count, width, n);
+}
+#else
+static int64_t repeat_vectors(char *out, const char *x, int64_t count, int64_t width, int64_t n)
+{
+    return repeat_by_shuffles(out, x, count, width, n);
+}
+#endif
+
 KERN_CLONES static void fill_words(word *out, uint64_t x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -244,7 +291,7 @@ void repeat_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride,
     const int64_t bytes = n * (int64_t)width;
     if (n <= SHUFFLES && width <= 8 && x_stride == (int64_t)width && out_stride == bytes &&
         count >= SHUFFLED_FROM) {
-        const int64_t done = repeat_by_shuffles(out, x, count, x_stride, n);
+        const int64_t done = repeat_vectors(out, x, count, x_stride, n);
         out += done * bytes;
         x += done * x_stride;
         count -= done;

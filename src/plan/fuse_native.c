@@ -7,7 +7,6 @@
 #include "plan/fuse.h"
 
 #include "jit/jit.h"
-#include "kern/cpu.h"
 
 enum { MAX_VALUES = KERN_FUSED_VIEWS + KERN_FUSED_OPS };
 
@@ -81,24 +80,12 @@ static void sort_by_stage(struct lowering *z)
                 z->order[count++] = k;
 }
 
-/* Whether machine code is faster than tile kernels: for several instructions, whose values stay in
- * registers. Of a single one, with or without conversions, unless the kernels have more lanes. */
-static bool is_worth_while(const struct lowering *z, int first, int count)
-{
-    int instructions = 0;
-    for (int k = first; k < first + count; k++)
-        instructions += z->ops[z->order[k]].meaning.kind == TILE_INST;
-    return instructions > 1 || (count > 1 && cpu_isa() != CPU_AVX512);
-}
-
 static void group(struct lowering *z)
 {
     for (int at = 0; at < z->op_count;) {
         int stage = z->stages[z->order[at]], end = at + 1;
         while (stage % 2 == 0 && end < z->op_count && z->stages[z->order[end]] == stage)
             end++;
-        if (!is_worth_while(z, at, end - at))
-            end = at + 1;
         for (int k = at; k < end; k++)
             z->lowered_by[z->order[k]] = z->lowered_count;
         z->lowered[z->lowered_count++] = (struct lowered){.first = at, .count = end - at};
@@ -190,25 +177,45 @@ static void add_immediates(const struct lowering *z, struct jit_builder *b, int 
             values[v] = jit_constant(b, z->leaves[v].type, immediate(z, v));
 }
 
-/* NULL: out of memory for code. */
-static kern_native_fn *compile_ops(struct lowering *z, const struct lowered *l, bool of_row)
+static bool expand_op(const struct lowering *z, struct jit_builder *b, int number, int *values)
+{
+    const struct fuse_op *op = &z->ops[number];
+    int args[KERN_MAX_ARGS];
+    for (int j = 0; j < op->arg_count; j++) {
+        args[j] = values[op->args[j]];
+        if (args[j] == JIT_NONE)
+            return false;
+    }
+    values[z->leaf_count + number] = plan_expand(b, &op->meaning, args, op->arg_count);
+    return values[z->leaf_count + number] != JIT_NONE;
+}
+
+/* False: an operation has no expansion in lanes of 16 bits. */
+static bool expand_ops(const struct lowering *z, const struct lowered *l, bool of_row,
+                       struct jit_builder *b)
 {
     int values[MAX_VALUES];
-    struct jit_builder *b = jit_builder_new(&z->pl->scratch);
     add_immediates(z, b, values);
     for (int k = 0; k < l->arg_count; k++) {
         const int v = l->args[k];
         values[v] = jit_load(b, k, type_of(z, v), z->fixed[v] || (of_row && z->single[v]));
     }
-    for (int k = l->first; k < l->first + l->count; k++) {
-        const struct fuse_op *op = &z->ops[z->order[k]];
-        int args[KERN_MAX_ARGS];
-        for (int j = 0; j < op->arg_count; j++)
-            args[j] = values[op->args[j]];
-        values[z->leaf_count + z->order[k]] = plan_expand(b, &op->meaning, args, op->arg_count);
-    }
+    for (int k = l->first; k < l->first + l->count; k++)
+        if (!expand_op(z, b, z->order[k], values))
+            return false;
     for (int k = 0; k < l->out_count; k++)
         jit_store(b, l->arg_count + k, values[l->outs[k]]);
+    return true;
+}
+
+/* NULL: out of memory for code. */
+static kern_native_fn *compile_ops(struct lowering *z, const struct lowered *l, bool of_row)
+{
+    struct jit_builder *b = plan_tile_builder(&z->pl->scratch, true);
+    if (!expand_ops(z, l, of_row, b)) {
+        b = plan_tile_builder(&z->pl->scratch, false);
+        expand_ops(z, l, of_row, b);
+    }
     return jit_tile_function(b, z->code);
 }
 

@@ -201,7 +201,7 @@ static bool expand(struct lowering *z, struct jit_builder *b, const struct scala
 /* Operations [from, limit) as machine code. */
 static bool add_native(struct lowering *z, int from, int limit)
 {
-    struct jit_builder *b = jit_builder_new(&z->pl->scratch);
+    struct jit_builder *b = plan_tile_builder(&z->pl->scratch, false);
     for (int k = 0; k < z->value_count; k++)
         z->values[k].jit = JIT_NONE;
     for (int k = from; k < limit; k++)

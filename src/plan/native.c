@@ -1,6 +1,7 @@
 /*
  * native.c: operations of tile kernels as lane instructions of machine code.
  */
+#include "kern/cpu.h"
 #include "plan/plan_priv.h"
 
 enum dtype plan_operand_type(const struct tile_meaning *m, int operand)
@@ -31,6 +32,16 @@ int plan_expand(struct jit_builder *b, const struct tile_meaning *m, const int *
             : m->kind == TILE_ROUND   ? jit_convert(b, DT_F32, args[0])
                                       : JIT_NONE;
     return v == JIT_NONE || m->round == DT_INVALID ? v : jit_round(b, m->round, v);
+}
+
+struct jit_builder *plan_tile_builder(struct arena *a, bool lanes16)
+{
+    const bool avx512 = cpu_isa() == CPU_AVX512;
+    struct jit_builder *b = jit_builder_new(a);
+    jit_set_target(b, (struct jit_target){.avx512 = avx512,
+                                          .vpopcntdq = cpu_extras().vpopcntdq,
+                                          .lanes16 = lanes16 && avx512});
+    return b;
 }
 
 int plan_lanes(struct arena *scratch, const struct tile_meaning *m, const char *const *constants)

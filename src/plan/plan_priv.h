@@ -78,6 +78,9 @@ struct planner {
 };
 /* native.c: the operation of a tile kernel as lane instructions. Returns the value, or JIT_NONE. */
 int plan_expand(struct jit_builder *b, const struct tile_meaning *m, const int *args, int count);
+/* For a function on tiles that uses what this processor has; without elements at offsets.
+ * `lanes16`: where possible in lanes of 16 bits, which have no other values (jit_set_target). */
+struct jit_builder *plan_tile_builder(struct arena *a, bool lanes16);
 /* How many elements lane instructions can compute at once; 0: not available for the operation.
  * `constants`: by operand, its single element if that is known, else NULL; NULL: none is. */
 int plan_lanes(struct arena *scratch, const struct tile_meaning *m, const char *const *constants);

@@ -1,8 +1,9 @@
 /*
- * Machine code of elementwise operations has the bits of the tile kernels, and machine instructions
- * are encoded as an assembler encodes them.
+ * Machine code of elementwise operations has the bits of the tile kernels, with each instruction
+ * set.
  */
-#include "jit/x86.h"
+#include "jit/jit.h"
+#include "kern/cpu.h"
 #include "kern/kern.h"
 
 #include "check_quiet.h"
@@ -110,10 +111,34 @@ struct trial {
     int values[3], count;
 };
 
-static void trial_begin(struct trial *t, int count, const enum dtype *of, unsigned single)
+/* Functions on tiles use what HLO_ISA allows, as those of plans do. */
+static void set_target(struct jit_builder *b, bool lanes16)
+{
+    jit_set_target(b, (struct jit_target){.avx512 = cpu_isa() == CPU_AVX512,
+                                          .vpopcntdq = cpu_extras().vpopcntdq,
+                                          .lanes16 = lanes16 && cpu_isa() == CPU_AVX512});
+}
+
+/* The variants of functions on tiles: AVX2, what the processor has, and that in lanes of 16 bits.
+ * Returns whether the variant is the last one. */
+enum { VARIANTS = 3 };
+static bool choose_variant(int number)
+{
+    ck_assert_int_eq(setenv("HLO_ISA", cpu_isa_name(number > 0 ? CPU_AVX512 : CPU_AVX2), 1), 0);
+    return number == 2;
+}
+
+static bool has_lanes(bool lanes16, enum dtype t)
+{
+    return !lanes16 || cpu_isa() != CPU_AVX512 || (dtype_bytes(t) <= 2 && !dtype_is_float(t));
+}
+
+static void trial_begin(struct trial *t, bool lanes16, int count, const enum dtype *of,
+                        unsigned single)
 {
     arena_init(&t->arena);
     t->b = jit_builder_new(&t->arena);
+    set_target(t->b, lanes16);
     t->m = jit_memory_new();
     ck_assert(t->m != NULL);
     t->count = count;
@@ -173,14 +198,14 @@ static int operand_count(const char *opcode)
 }
 
 /* The number of expansions that were compared. */
-static int compare_operation(const char *opcode, enum dtype t)
+static int compare_operation(bool lanes16, const char *opcode, enum dtype t)
 {
     const enum dtype of[] = {t, t, t};
     int count = operand_count(opcode), tried = 0;
     kern_tile_fn *fn = kern_tiles()->vector(opcode, t);
     for (unsigned single = 0; fn && single < 1u << count; single++) {
         struct trial trial;
-        trial_begin(&trial, count, of, single);
+        trial_begin(&trial, lanes16, count, of, single);
         int v = jit_elementwise(trial.b, opcode, t, trial.values, count);
         if (v == JIT_NONE) {
             jit_memory_free(trial.m);
@@ -230,19 +255,22 @@ static const char *const opcodes[] = {"abs",
 
 START_TEST(elementwise_operations)
 {
+    const bool lanes16 = choose_variant(_i);
     int tried = 0;
     for (size_t k = 0; k < COUNT_OF(opcodes); k++)
         for (size_t j = 0; j < COUNT_OF(types); j++)
-            tried += compare_operation(opcodes[k], types[j]);
-    ck_assert_int_gt(tried, 300);
+            if (has_lanes(lanes16, types[j]))
+                tried += compare_operation(lanes16, opcodes[k], types[j]);
+    ck_assert_int_gt(tried, lanes16 ? 150 : 300);
 }
 END_TEST
 
 /* By one divisor, loaded or part of the code; dividends are near its multiples too. */
-static void compare_division(const char *opcode, enum dtype t, int64_t divisor, bool immediate)
+static void compare_division(bool lanes16, const char *opcode, enum dtype t, int64_t divisor,
+                             bool immediate)
 {
     struct trial trial;
-    trial_begin(&trial, 2, (const enum dtype[]){t, t}, 0);
+    trial_begin(&trial, lanes16, 2, (const enum dtype[]){t, t}, 0);
     for (int i = 0; i < N; i++)
         put_integer(t, trial.operands[1].bytes, i, (uint64_t)divisor);
     for (int i = 0; i < N / 2; i++)
@@ -250,7 +278,7 @@ static void compare_division(const char *opcode, enum dtype t, int64_t divisor, 
                     (uint64_t)(i / 6) * (uint64_t)divisor + (uint64_t)(i % 3) - 1);
     const int by = immediate ? jit_constant(trial.b, t, trial.operands[1].bytes) : trial.values[1];
     const int v = jit_elementwise(trial.b, opcode, t, (const int[]){trial.values[0], by}, 2);
-    ck_assert_int_eq(v == JIT_NONE, dtype_bits(t) == 64 && !immediate);
+    ck_assert(!immediate || v != JIT_NONE);
     if (v == JIT_NONE) {
         jit_memory_free(trial.m);
         arena_free(&trial.arena);
@@ -261,6 +289,7 @@ static void compare_division(const char *opcode, enum dtype t, int64_t divisor, 
 
 START_TEST(divisions)
 {
+    const bool lanes16 = choose_variant(_i);
     static const int64_t divisors[] = {0,         1,
                                        -1,        2,
                                        3,         -7,
@@ -277,10 +306,10 @@ START_TEST(divisions)
     static const enum dtype integers[] = {DT_S8,  DT_U8,  DT_S16, DT_U16,
                                           DT_S32, DT_U32, DT_S64, DT_U64};
     for (size_t j = 0; j < COUNT_OF(integers); j++)
-        for (size_t k = 0; k < COUNT_OF(divisors); k++)
+        for (size_t k = 0; k < COUNT_OF(divisors) && has_lanes(lanes16, integers[j]); k++)
             for (int immediate = 0; immediate < 2; immediate++) {
-                compare_division("divide", integers[j], divisors[k], immediate);
-                compare_division("remainder", integers[j], divisors[k], immediate);
+                compare_division(lanes16, "divide", integers[j], divisors[k], immediate);
+                compare_division(lanes16, "remainder", integers[j], divisors[k], immediate);
             }
 }
 END_TEST
@@ -298,11 +327,12 @@ static void set_constant(struct trial *t, int k, int64_t v)
 }
 
 /* The operands in `which` are constants. */
-static void compare_constants(const char *opcode, enum dtype t, unsigned which, int64_t v)
+static void compare_constants(bool lanes16, const char *opcode, enum dtype t, unsigned which,
+                              int64_t v)
 {
     const int count = operand_count(opcode);
     struct trial trial;
-    trial_begin(&trial, count, (const enum dtype[]){t, t, t}, 0);
+    trial_begin(&trial, lanes16, count, (const enum dtype[]){t, t, t}, 0);
     for (int k = 0; k < count; k++)
         if (which >> k & 1)
             set_constant(&trial, k, v);
@@ -316,10 +346,11 @@ static void compare_constants(const char *opcode, enum dtype t, unsigned which, 
               strcmp(opcode, "is-finite") == 0 ? DT_PRED : t);
 }
 
-static void compare_with_constant(enum dtype t, enum jit_direction d, int constant, int64_t v)
+static void compare_with_constant(bool lanes16, enum dtype t, enum jit_direction d, int constant,
+                                  int64_t v)
 {
     struct trial trial;
-    trial_begin(&trial, 2, (const enum dtype[]){t, t}, 0);
+    trial_begin(&trial, lanes16, 2, (const enum dtype[]){t, t}, 0);
     set_constant(&trial, constant, v);
     trial_end(&trial, "compare", jit_compare(trial.b, d, false, trial.values[0], trial.values[1]),
               kern_tiles()->compare((enum kern_direction)d, false, t), DT_PRED);
@@ -327,16 +358,17 @@ static void compare_with_constant(enum dtype t, enum jit_direction d, int consta
 
 START_TEST(constants)
 {
+    const bool lanes16 = choose_variant(_i);
     static const int64_t numbers[] = {0, 1, -1, 127, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
     for (size_t j = 0; j < COUNT_OF(types); j++)
-        for (size_t n = 0; n < COUNT_OF(numbers); n++) {
+        for (size_t n = 0; n < COUNT_OF(numbers) && has_lanes(lanes16, types[j]); n++) {
             for (size_t k = 0; k < COUNT_OF(opcodes); k++)
                 for (unsigned which = 1; which < 1u << operand_count(opcodes[k]); which++)
                     if (kern_tiles()->vector(opcodes[k], types[j]))
-                        compare_constants(opcodes[k], types[j], which, numbers[n]);
+                        compare_constants(lanes16, opcodes[k], types[j], which, numbers[n]);
             for (int d = JIT_EQ; d <= JIT_LT; d++)
                 for (int k = 0; k < 2; k++)
-                    compare_with_constant(types[j], (enum jit_direction)d, k, numbers[n]);
+                    compare_with_constant(lanes16, types[j], (enum jit_direction)d, k, numbers[n]);
         }
 }
 END_TEST
@@ -378,11 +410,12 @@ END_TEST
 
 START_TEST(comparisons)
 {
+    const bool lanes16 = choose_variant(_i);
     for (size_t j = 0; j < COUNT_OF(types); j++)
-        for (int d = JIT_EQ; d <= JIT_LT; d++)
+        for (int d = JIT_EQ; d <= JIT_LT && has_lanes(lanes16, types[j]); d++)
             for (int total = 0; total < 2; total++) {
                 struct trial t;
-                trial_begin(&t, 2, (const enum dtype[]){types[j], types[j]}, 0);
+                trial_begin(&t, lanes16, 2, (const enum dtype[]){types[j], types[j]}, 0);
                 int v = jit_compare(t.b, (enum jit_direction)d, total, t.values[0], t.values[1]);
                 ck_assert_int_ne(v, JIT_NONE);
                 trial_end(&t, "compare", v,
@@ -393,11 +426,14 @@ END_TEST
 
 START_TEST(conversions)
 {
-    int tried = 0;
+    const bool lanes16 = choose_variant(_i);
+    int tried = 0, count = 0;
     for (size_t j = 0; j < COUNT_OF(types); j++)
-        for (size_t k = 0; k < COUNT_OF(types); k++) {
+        count += has_lanes(lanes16, types[j]);
+    for (size_t j = 0; j < COUNT_OF(types); j++)
+        for (size_t k = 0; k < COUNT_OF(types) && has_lanes(lanes16, types[j]); k++) {
             struct trial t;
-            trial_begin(&t, 1, &types[j], 0);
+            trial_begin(&t, lanes16, 1, &types[j], 0);
             int v = j == k ? JIT_NONE : jit_convert(t.b, types[k], t.values[0]);
             if (v == JIT_NONE) {
                 jit_memory_free(t.m);
@@ -408,14 +444,15 @@ START_TEST(conversions)
                       types[k]);
             tried++;
         }
-    ck_assert_int_eq(tried, COUNT_OF(types) * (COUNT_OF(types) - 1));
+    ck_assert_int_eq(tried, count * (count - 1));
 }
 END_TEST
 
-static void compare_conversion(enum dtype to, enum dtype from, const void *numbers, size_t bytes)
+static void compare_conversion(bool lanes16, enum dtype to, enum dtype from, const void *numbers,
+                               size_t bytes)
 {
     struct trial t;
-    trial_begin(&t, 1, &from, 0);
+    trial_begin(&t, lanes16, 1, &from, 0);
     memcpy(t.operands[0].bytes, numbers, bytes);
     const int v = jit_convert(t.b, to, t.values[0]);
     trial_end(&t, dtype_spelling(from), v, kern_tiles()->convert(to, from), to);
@@ -424,6 +461,8 @@ static void compare_conversion(enum dtype to, enum dtype from, const void *numbe
 /* Numbers at the ends of ranges, and those that would be rounded twice. */
 START_TEST(conversions_of_borders)
 {
+    const bool lanes16 = false;
+    choose_variant(_i);
     static const uint64_t wide[] = {0x8000008000000001, 0x8000008000000000, 0x8000017fffffffff,
                                     0x7fffffbfffffffff, 0x7fffffc000000000, 0x0020000010000001,
                                     0x0020000010000000, 0xffffff7fffffffff, 0xfffffffffffffbff,
@@ -437,22 +476,25 @@ START_TEST(conversions_of_borders)
         floats[k] = (float)doubles[k];
     for (size_t j = 0; j < COUNT_OF(types); j++)
         if (types[j] != DT_S64 && types[j] != DT_U64) {
-            compare_conversion(types[j], DT_S64, wide, sizeof wide);
-            compare_conversion(types[j], DT_U64, wide, sizeof wide);
+            compare_conversion(lanes16, types[j], DT_S64, wide, sizeof wide);
+            compare_conversion(lanes16, types[j], DT_U64, wide, sizeof wide);
         }
     for (size_t j = 0; j < COUNT_OF(types); j++)
         if (!dtype_is_float(types[j])) {
-            compare_conversion(types[j], DT_F64, doubles, sizeof doubles);
-            compare_conversion(types[j], DT_F32, floats, sizeof floats);
+            compare_conversion(lanes16, types[j], DT_F64, doubles, sizeof doubles);
+            compare_conversion(lanes16, types[j], DT_F32, floats, sizeof floats);
         }
 }
 END_TEST
 
 START_TEST(selections)
 {
+    const bool lanes16 = choose_variant(_i);
     for (size_t j = 0; j < COUNT_OF(types); j++) {
         struct trial t;
-        trial_begin(&t, 3, (const enum dtype[]){DT_PRED, types[j], types[j]}, j % 8);
+        if (!has_lanes(lanes16, types[j]))
+            continue;
+        trial_begin(&t, lanes16, 3, (const enum dtype[]){DT_PRED, types[j], types[j]}, j % 8);
         int v = jit_elementwise(t.b, "select", types[j], t.values, 3);
         trial_end(&t, "select", v, kern_tiles()->elementwise("select", types[j]), types[j]);
     }
@@ -462,10 +504,12 @@ END_TEST
 /* More values than registers: a sum of pairwise products, all made before the first is read. */
 START_TEST(spilled_values)
 {
+    const bool lanes16 = false;
+    choose_variant(_i);
     enum { VALUES = 40 };
     struct trial t;
     int v[VALUES];
-    trial_begin(&t, 2, (const enum dtype[]){DT_F32, DT_F32}, 0);
+    trial_begin(&t, lanes16, 2, (const enum dtype[]){DT_F32, DT_F32}, 0);
     for (int k = 0; k < VALUES; k++)
         v[k] = jit_elementwise(t.b, k % 2 ? "add" : "multiply", DT_F32,
                                (const int[]){k ? v[k - 1] : t.values[0], t.values[1]}, 2);
@@ -490,6 +534,147 @@ START_TEST(spilled_values)
     }
     jit_memory_free(t.m);
     arena_free(&t.arena);
+}
+END_TEST
+
+enum { STEPS = 60, RESULTS = 8 };
+
+/* Values of one type and preds, with their elements by the tile kernels. */
+struct sequence {
+    struct trial trial;
+    enum dtype type;
+    uint64_t state;
+    int values[2 * STEPS + 2], count;
+    enum dtype types[2 * STEPS + 2];
+    _Alignas(64) char bytes[2 * STEPS + 2][N * 8];
+};
+
+static unsigned draw(struct sequence *q, unsigned limit)
+{
+    return (unsigned)(next_random(&q->state) >> 10) % limit;
+}
+
+/* A value of this type, mostly a late one. */
+static int draw_value(struct sequence *q, enum dtype t)
+{
+    int v;
+    do
+        v = draw(q, 2) ? q->count - 1 - (int)draw(q, 6) : (int)draw(q, (unsigned)q->count);
+    while (v < 0 || q->types[v] != t);
+    return v;
+}
+
+static int add_result(struct sequence *q, enum dtype t, int value, kern_tile_fn *fn, int x, int y,
+                      int z)
+{
+    ck_assert_int_ne(value, JIT_NONE);
+    ck_assert(fn != NULL);
+    fn(q->bytes[q->count], (const void *const[]){q->bytes[x], q->bytes[y], q->bytes[z]}, N);
+    q->types[q->count] = t;
+    q->values[q->count] = value;
+    return q->count++;
+}
+
+static int add_step(struct sequence *q, const char *opcode, enum dtype t, int x, int y, int z)
+{
+    const bool selects = strcmp(opcode, "select") == 0;
+    const int args[] = {q->values[x], q->values[y], q->values[z]},
+              count = selects ? 3 : operand_count(opcode);
+    return add_result(q, t, jit_elementwise(q->trial.b, opcode, t, args, count),
+                      kern_tiles()->vector(opcode, t), x, y, z);
+}
+
+/* A constant: the number of bits of a shift. */
+static int add_count(struct sequence *q, unsigned bits)
+{
+    for (int i = 0; i < N; i++)
+        put_integer(q->type, q->bytes[q->count], i, bits);
+    q->types[q->count] = DT_INVALID; /* not drawn as an operand */
+    q->values[q->count] = jit_constant(q->trial.b, q->type, q->bytes[q->count]);
+    return q->count++;
+}
+
+static void add_rotation(struct sequence *q)
+{
+    const unsigned width = (unsigned)dtype_bits(q->type), n = 1 + draw(q, width - 1);
+    const int x = draw_value(q, q->type), left = add_count(q, n), right = add_count(q, width - n),
+              high = add_step(q, "shift-left", q->type, x, left, x),
+              low = add_step(q, "shift-right-logical", q->type, x, right, x);
+    add_step(q, "or", q->type, high, draw(q, 8) ? low : high, x);
+}
+
+static void draw_step(struct sequence *q)
+{
+    static const char *const of_integers[] = {"and", "or",      "xor",      "not",
+                                              "add", "maximum", "multiply", "minimum"},
+                             *const of_floats[] = {"add", "maximum", "multiply", "subtract"},
+                             *const of_preds[] = {"and", "or", "xor", "not"};
+    const bool floats = dtype_is_float(q->type);
+    const int x = draw_value(q, q->type), y = draw_value(q, q->type);
+    const enum jit_direction d = (enum jit_direction)draw(q, 6);
+    switch (draw(q, 8)) {
+    case 0:
+        add_result(q, DT_PRED, jit_compare(q->trial.b, d, false, q->values[x], q->values[y]),
+                   kern_tiles()->compare((enum kern_direction)d, false, q->type), x, y, x);
+        break;
+    case 1: add_step(q, "select", q->type, draw_value(q, DT_PRED), x, y); break;
+    case 2:
+        add_step(q, of_preds[draw(q, COUNT_OF(of_preds))], DT_PRED, draw_value(q, DT_PRED),
+                 draw_value(q, DT_PRED), x);
+        break;
+    case 3:
+        if (!floats) {
+            add_rotation(q);
+            break;
+        } /* fallthrough */
+    default:
+        add_step(q,
+                 floats ? of_floats[draw(q, COUNT_OF(of_floats))]
+                        : of_integers[draw(q, COUNT_OF(of_integers))],
+                 q->type, x, y, x);
+    }
+}
+
+static void check_sequence(bool lanes16, enum dtype t, uint64_t seed)
+{
+    static struct sequence q;
+    _Alignas(64) static char got[RESULTS][N * 8];
+    void *tiles[2 + RESULTS];
+    q.state = seed;
+    q.type = t;
+    q.count = 0;
+    trial_begin(&q.trial, lanes16, 2, (const enum dtype[]){t, DT_PRED}, 0);
+    for (; q.count < 2; q.count++) {
+        q.types[q.count] = q.trial.operands[q.count].type;
+        q.values[q.count] = q.trial.values[q.count];
+        memcpy(q.bytes[q.count], q.trial.operands[q.count].bytes, sizeof q.bytes[0]);
+        tiles[q.count] = q.trial.operands[q.count].bytes;
+    }
+    while (q.count < STEPS)
+        draw_step(&q);
+    int results[RESULTS];
+    for (int k = 0; k < RESULTS; k++) {
+        results[k] = draw_value(&q, k % 2 ? DT_PRED : t);
+        jit_store(q.trial.b, 2 + k, q.values[results[k]]);
+        tiles[2 + k] = got[k];
+    }
+    jit_tile_fn *f = jit_tile_function(q.trial.b, q.trial.m);
+    ck_assert(f != NULL);
+    jit_memory_seal(q.trial.m);
+    f(tiles, N);
+    for (int k = 0; k < RESULTS; k++)
+        expect_same("a sequence", q.types[results[k]], got[k], q.bytes[results[k]]);
+    jit_memory_free(q.trial.m);
+    arena_free(&q.trial.arena);
+}
+
+START_TEST(sequences)
+{
+    static const enum dtype of[] = {DT_U8, DT_S16, DT_S32, DT_U32, DT_U64, DT_F32, DT_F64};
+    const bool lanes16 = choose_variant(_i);
+    for (size_t j = 0; j < COUNT_OF(of); j++)
+        for (uint64_t seed = 1; seed <= 40 && has_lanes(lanes16, of[j]); seed++)
+            check_sequence(lanes16, of[j], seed * 7919);
 }
 END_TEST
 
@@ -677,190 +862,6 @@ START_TEST(lanes_of_programs)
 }
 END_TEST
 
-/* ---- encodings ---- */
-
-enum { OFFSET = 0x12345678 };
-static const char *const general[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
-                                      "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
-
-/* The number of bits of a memory or register operand, where it is not that of the instruction. */
-struct sizes {
-    const char *x, *m; /* registers of both: "x" or "y"; memory: "dword" ... */
-    const char *memory;
-};
-
-static struct sizes sizes_of(enum x86_inst inst, bool wide)
-{
-    const char *all = wide ? "y" : "x", *name = x86_table[inst].mnemonic;
-    struct sizes s = {all, all, ""};
-    bool widens = strncmp(name, "vpmov", 5) == 0 || inst == X86_CVTDQ2PD || inst == X86_CVTPS2PD ||
-                  inst == X86_CVTPH2PS;
-    if (widens || inst == X86_BROADCASTD || inst == X86_BROADCASTQ)
-        s.m = "x";
-    if (inst == X86_CVTPD2PS || inst == X86_CVTTPD2DQ) {
-        s.x = "x";
-        s.memory = wide ? "ymmword ptr " : "xmmword ptr ";
-    }
-    if (inst == X86_EXTRACTI128 || inst == X86_CVTPS2PH)
-        s.m = "x";
-    if (inst == X86_MOVD_LOAD || inst == X86_MOVD_STORE || inst == X86_MOVQ_STORE ||
-        inst == X86_MOVUPS_STORE || inst == X86_PEXTRB || inst == X86_PEXTRW ||
-        inst == X86_PINSRB || inst == X86_PINSRW)
-        s.m = "";
-    if (inst == X86_MOVQ_GENERAL)
-        s = (struct sizes){"x", "r", "qword ptr "};
-    return s;
-}
-
-static void put_vector(struct buf *out, const char *size, int number)
-{
-    buf_printf(out, "%smm%d", size, number);
-}
-
-static void put_last(struct buf *out, struct sizes s, struct x86_operand m)
-{
-    if (m.kind == X86_REGISTER && s.m[0] == 'r')
-        buf_puts(out, general[m.number]);
-    else if (m.kind == X86_REGISTER)
-        put_vector(out, s.m, m.number);
-    else if (m.kind == X86_MEMORY)
-        buf_printf(out, "%s[%s+%d]", s.memory, general[m.base], OFFSET);
-    else
-        buf_printf(out, "%s[%s+%s*%d+%d]", s.memory, general[m.base], general[m.index], m.scale,
-                   OFFSET);
-}
-
-/* The instruction in Intel's syntax, with the encoding that we choose. */
-static void put_text(struct buf *out, enum x86_inst inst, bool wide, int x, int y,
-                     struct x86_operand m, int immediate)
-{
-    enum x86_form form = x86_table[inst].form;
-    struct sizes s = sizes_of(inst, wide);
-    bool store = form == X86_MX || form == X86_MXI;
-    buf_printf(out, "{vex3} {disp32} %s ", x86_table[inst].mnemonic);
-    if (store)
-        put_last(out, s, m);
-    else
-        put_vector(out, s.x, x);
-    if (form == X86_XXM || form == X86_XXMI || form == X86_XXMX) {
-        buf_puts(out, ", ");
-        put_vector(out, s.x, y);
-    }
-    buf_puts(out, ", ");
-    if (store)
-        put_vector(out, s.x, x);
-    else
-        put_last(out, s, m);
-    if (form == X86_XXMX) {
-        buf_puts(out, ", ");
-        put_vector(out, s.x, immediate);
-    } else if (form != X86_XXM && form != X86_XM && form != X86_MX) {
-        buf_printf(out, ", %d", immediate);
-    }
-    buf_putc(out, '\n');
-}
-
-static bool has_size(enum x86_inst inst, bool wide)
-{
-    const char *name = x86_table[inst].mnemonic;
-    size_t n = strlen(name);
-    bool single = strcmp(name + n - 2, "ss") == 0 || strcmp(name + n - 2, "sd") == 0;
-    bool moves = inst == X86_MOVD_LOAD || inst == X86_MOVD_STORE || inst == X86_MOVQ_LOAD ||
-                 inst == X86_MOVQ_STORE || inst == X86_MOVQ_GENERAL || inst == X86_PEXTRB ||
-                 inst == X86_PEXTRW || inst == X86_PINSRB || inst == X86_PINSRW;
-    if (inst == X86_EXTRACTI128)
-        return wide;
-    return !wide || (!single && !moves);
-}
-
-/* Stores of registers to registers have the encoding of loads. */
-static bool may_be_register(enum x86_inst inst) { return sizes_of(inst, false).m[0] != '\0'; }
-
-static void encode_all(struct x86_code *c, struct buf *text)
-{
-    static const int numbers[] = {0, 5, 7, 8, 13, 15};
-    for (int inst = 0; inst < X86_INST_COUNT; inst++)
-        for (int wide = 0; wide < 2; wide++)
-            for (int k = 0; k < 6 * 6 && has_size((enum x86_inst)inst, wide); k++) {
-                int x = numbers[k % 6], y = numbers[k / 6], z = numbers[(k + k / 6) % 6];
-                bool only_registers = x86_table[inst].form == X86_XXI || inst == X86_MOVQ_GENERAL;
-                int immediate = x86_table[inst].form == X86_XXMX ? (k * 7) & 15 : k % 8 + 1;
-                struct x86_operand m[] = {
-                    x86_register(z), x86_memory(k % 16, OFFSET),
-                    x86_indexed(k % 16, (k + 5) % 16 == RSP ? RAX : (k + 5) % 16, 1 << k % 4)};
-                m[2].offset = OFFSET;
-                for (int j = may_be_register((enum x86_inst)inst) ? 0 : 1;
-                     j < (only_registers ? 1 : 3); j++) {
-                    x86_vector(c, (enum x86_inst)inst, wide, x, y, m[j], immediate);
-                    put_text(text, (enum x86_inst)inst, wide, x, y, m[j], immediate);
-                }
-            }
-}
-
-static void encode_general(struct x86_code *c, struct buf *text)
-{
-    static const struct {
-        const char *name;
-        int opcode;
-    } both[] = {{"mov", 0x8b}, {"cmp", 0x3b}, {"xor", 0x33}, {"add", 0x03}};
-    for (size_t k = 0; k < COUNT_OF(both); k++)
-        for (int r = 0; r < 16; r++) {
-            struct x86_operand m = x86_memory((r * 5 + 3) % 16, OFFSET);
-            x86_general(c, both[k].opcode, r, m);
-            buf_printf(text, "{disp32} %s %s, [%s+%d]\n", both[k].name, general[r], general[m.base],
-                       OFFSET);
-            x86_general(c, both[k].opcode, r, x86_register(15 - r));
-            buf_printf(text, "{load} %s %s, %s\n", both[k].name, general[r], general[15 - r]);
-            x86_general(c, 0x69, r, x86_register((int)k));
-            x86_int32(c, OFFSET);
-            buf_printf(text, "imul %s, %s, %d\n", general[r], general[k], OFFSET);
-        }
-}
-
-/* The bytes that the assembler outputs; NULL if it fails. */
-static char *assemble(const struct buf *text, size_t *size)
-{
-    char folder[] = "/tmp/test-jit-XXXXXX", command[400], path[64], *bytes = NULL;
-    ck_assert(mkdtemp(folder) != NULL);
-    snprintf(path, sizeof path, "%s/a.s", folder);
-    FILE *f = fopen(path, "w");
-    fputs(".intel_syntax noprefix\n", f);
-    fwrite(text->data, 1, text->size, f);
-    fclose(f);
-    snprintf(command, sizeof command,
-             "as --64 -o %s/a.o %s/a.s && objcopy -O binary -j .text %s/a.o %s/a.bin", folder,
-             folder, folder, folder);
-    bool ok = system(command) == 0;
-    snprintf(path, sizeof path, "%s/a.bin", folder);
-    f = ok ? fopen(path, "r") : NULL;
-    if (f) {
-        bytes = malloc(1 << 22);
-        *size = fread(bytes, 1, 1 << 22, f);
-        fclose(f);
-    }
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    ck_assert(system(command) == 0);
-    return bytes;
-}
-
-START_TEST(encodings)
-{
-    struct x86_code c = {{0}, {0}};
-    struct buf text = {0};
-    size_t size = 0;
-    encode_all(&c, &text);
-    encode_general(&c, &text);
-    char *expected = system("as --version >/dev/null 2>&1") == 0 ? assemble(&text, &size) : NULL;
-    ck_assert(expected != NULL);
-    ck_assert_uint_eq(size, c.bytes.size);
-    for (size_t k = 0; k < size; k++)
-        ck_assert_msg(expected[k] == c.bytes.data[k], "byte %zu", k);
-    free(expected);
-    buf_free(&c.bytes);
-    buf_free(&text);
-}
-END_TEST
-
 /* Where there is no machine code, nothing is tested but that. */
 static bool is_available(void)
 {
@@ -882,18 +883,18 @@ int main(void)
         tcase_add_test(t, no_target);
         return check_run(s);
     }
-    tcase_add_test(t, elementwise_operations);
-    tcase_add_test(t, divisions);
-    tcase_add_test(t, constants);
+    tcase_add_loop_test(t, elementwise_operations, 0, VARIANTS);
+    tcase_add_loop_test(t, divisions, 0, VARIANTS);
+    tcase_add_loop_test(t, constants, 0, VARIANTS);
     tcase_add_test(t, elements_at_offsets);
-    tcase_add_test(t, comparisons);
-    tcase_add_test(t, conversions);
-    tcase_add_test(t, conversions_of_borders);
-    tcase_add_test(t, selections);
-    tcase_add_test(t, spilled_values);
+    tcase_add_loop_test(t, comparisons, 0, VARIANTS);
+    tcase_add_loop_test(t, conversions, 0, VARIANTS);
+    tcase_add_loop_test(t, conversions_of_borders, 0, VARIANTS - 1);
+    tcase_add_loop_test(t, selections, 0, VARIANTS);
+    tcase_add_loop_test(t, sequences, 0, VARIANTS);
+    tcase_add_loop_test(t, spilled_values, 0, VARIANTS - 1);
     tcase_add_test(t, loops_branches_and_calls);
     tcase_add_test(t, spilled_variables);
     tcase_add_test(t, lanes_of_programs);
-    tcase_add_test(t, encodings);
     return check_run(s);
 }

@@ -108,6 +108,8 @@ START_TEST(large_copies)
     ck_assert_msg(copies(t, columns - 5, rows, round, 0, &x, 1, columns),
                   "transposed in complete tiles");
     ck_assert_msg(copies(t, rows, columns, 1, 1, &x, 1, 0), "each element repeated");
+    for (int64_t n = 2; n < 10; n++)
+        ck_assert_msg(copies(t, 1003, n, 0, 0, &x, 1, 0), "each element repeated %d times", (int)n);
     ck_assert_msg(copies(t, rows, columns, 0, 0, &x, 0, 0), "one element repeated");
     ck_assert_msg(copies(t, rows, columns, 0, 0, &x, 0, 1), "one row repeated");
     free(x.block);

@@ -1,0 +1,640 @@
+/*
+ * x86_512.c: functions on tiles as machine instructions of x86-64 with AVX-512.
+ *
+ * There are 16 lanes of 32 bits, or 8 beside lanes of 64 bits, or 32 of 16 bits. Masks are in mask
+ * registers. The last elements, fewer than lanes, are computed like the others, by loads and stores
+ * with a mask. Values are in registers 0 to 28 and masks in 2 to 5, or in spill slots; the other
+ * registers are for operands on their way, mask register 1 for the mask of the last elements.
+ */
+#include "jit/x86.h"
+
+enum { VECTORS = 29, MASKS = 4, FIRST_MASK = 2 };
+enum { FIRST_SPARE = VECTORS, SECOND_SPARE, THIRD_SPARE };
+enum { REST = 1, SPARE_MASK = 6, OTHER_MASK = 7, UNBLENDED = 0 }; /* UNBLENDED: never a writemask */
+enum { SLOT_BYTES = 64 };
+
+struct selection {
+    struct x86_code *code;
+    struct jit_builder *b;
+    struct allocation a;
+    const bool *masks; /* by instruction: its value is a mask */
+    const int8_t *constants;
+    int lanes;
+    int high_halves; /* constant: the high half of each 64 bits */
+    bool rest;       /* the last elements */
+};
+
+static enum x512_size size_of(const struct selection *s, enum lane_type t)
+{
+    return s->lanes * (int)lane_width(t) == 512 ? X512_64 : X512_32;
+}
+
+static enum x512_inst of_width(enum lane_type t, enum x512_inst w, enum x512_inst d,
+                               enum x512_inst q)
+{
+    return t == LANE_I16 ? w : lane_is_wide(t) ? q : d;
+}
+
+static void put(const struct selection *s, enum x512_inst inst, enum lane_type t, int x, int y,
+                struct x86_operand m, int immediate)
+{
+    x512_vector(s->code, inst, size_of(s, t), x, y, m, immediate, 0, false);
+}
+
+/* Where the mask is not set, the register is not changed, or, with `zeroing`, set to 0. */
+static void put_masked(const struct selection *s, enum x512_inst inst, enum lane_type t, int x,
+                       int y, struct x86_operand m, int mask, bool zeroing)
+{
+    x512_vector(s->code, inst, size_of(s, t), x, y, m, 0, mask, zeroing);
+}
+
+/* ---- operands ---- */
+
+static struct x86_operand slot(int number) { return x86_memory(RSP, number * SLOT_BYTES); }
+
+static bool is_mask(const struct selection *s, int lanes) { return lanes >= 0 && s->masks[lanes]; }
+
+/* The mask register of an operand, or `spare`, to which it is loaded. */
+static int mask_register(const struct selection *s, int lanes, int spare)
+{
+    if (lanes < 0) {
+        const bool set = s->b->constants[~lanes].bits != 0;
+        x86_vector(s->code, set ? X86_KXNOR : X86_KXOR, true, spare, UNBLENDED,
+                   x86_register(UNBLENDED), 0);
+        return spare;
+    }
+    const int r = s->a.registers[lanes];
+    if (r >= 0)
+        return FIRST_MASK + r;
+    x86_vector(s->code, X86_KMOV_LOAD, false, spare, 0, slot(~r), 0);
+    return spare;
+}
+
+/* An operand in lanes of type `t`; a mask is first moved to `spare`. */
+static struct x86_operand operand_of(const struct selection *s, int lanes, enum lane_type t,
+                                     int spare)
+{
+    if (lanes < 0)
+        return s->constants[~lanes] >= 0 ? x86_register(s->constants[~lanes])
+                                         : x86_constant(~lanes);
+    if (is_mask(s, lanes)) {
+        const int k = mask_register(s, lanes, SPARE_MASK);
+        put(s, of_width(t, X512_MOVM2W, X512_MOVM2D, X512_MOVM2Q), t, spare, 0, x86_register(k), 0);
+        return x86_register(spare);
+    }
+    const int r = s->a.registers[lanes];
+    return r < 0 ? slot(~r) : x86_register(r);
+}
+
+/* The register of an operand, or `spare`, to which it is loaded. */
+static int in_register(const struct selection *s, int lanes, enum lane_type t, int spare)
+{
+    const struct x86_operand m = operand_of(s, lanes, t, spare);
+    if (m.kind == X86_REGISTER)
+        return m.number;
+    x512_vector(s->code, X512_MOVUPS_LOAD, X512_64, spare, 0, m, 0, 0, false);
+    return spare;
+}
+
+/* ---- tables: by operation, the instruction for each type of lanes ---- */
+
+enum { NONE = -1 };
+struct choice {
+    int16_t inst[LANE_TYPE_COUNT]; /* by enum lane_type */
+    int8_t immediate;
+};
+#define FLOATS(ps, pd)                                                                             \
+    {                                                                                              \
+        NONE, NONE, X512_##ps, X512_##pd, NONE                                                     \
+    }
+#define INTEGERS(w, d, q)                                                                          \
+    {                                                                                              \
+        X512_##d, X512_##q, NONE, NONE, X512_##w                                                   \
+    }
+#define WIDER(d, q)                                                                                \
+    {                                                                                              \
+        X512_##d, X512_##q, NONE, NONE, NONE                                                       \
+    }
+#define ALL(w, d, q, ps, pd)                                                                       \
+    {                                                                                              \
+        X512_##d, X512_##q, X512_##ps, X512_##pd, X512_##w                                         \
+    }
+#define BITS(id) ALL(id, id, id, id, id)
+static const struct choice choices[LANE_OP_COUNT] = {
+    [LANE_ADD] = {ALL(PADDW, PADDD, PADDQ, ADDPS, ADDPD), 0},
+    [LANE_AND] = {BITS(PANDD), 0},
+    [LANE_CEIL] = {FLOATS(RNDSCALEPS, RNDSCALEPD), 0xa},
+    [LANE_DIV] = {FLOATS(DIVPS, DIVPD), 0},
+    [LANE_EQ] = {ALL(PCMPW, PCMPD, PCMPQ, CMPPS, CMPPD), 0},
+    [LANE_FLOOR] = {FLOATS(RNDSCALEPS, RNDSCALEPD), 0x9},
+    [LANE_GT] = {INTEGERS(PCMPW, PCMPD, PCMPQ), 6},
+    [LANE_GT_U] = {INTEGERS(PCMPUW, PCMPUD, PCMPUQ), 6},
+    [LANE_LE] = {FLOATS(CMPPS, CMPPD), 0x12},
+    [LANE_LT] = {FLOATS(CMPPS, CMPPD), 0x11},
+    [LANE_MAX] = {ALL(PMAXSW, PMAXSD, PMAXSQ, MAXPS, MAXPD), 0},
+    [LANE_MAX_U] = {INTEGERS(PMAXUW, PMAXUD, PMAXUQ), 0},
+    [LANE_MIN] = {ALL(PMINSW, PMINSD, PMINSQ, MINPS, MINPD), 0},
+    [LANE_MIN_U] = {INTEGERS(PMINUW, PMINUD, PMINUQ), 0},
+    [LANE_MUL] = {ALL(PMULLW, PMULLD, PMULLQ, MULPS, MULPD), 0},
+    [LANE_MUL_HIGH] = {{NONE, NONE, NONE, NONE, X512_PMULHUW}, 0},
+    [LANE_MUL_U32] = {{NONE, X512_PMULUDQ, NONE, NONE, NONE}, 0},
+    [LANE_NE] = {FLOATS(CMPPS, CMPPD), 0x4},
+    [LANE_ONES] = {WIDER(POPCNTD, POPCNTQ), 0},
+    [LANE_OR] = {BITS(PORD), 0},
+    [LANE_ROTATE] = {WIDER(PROLD, PROLQ), 0},
+    [LANE_ROUND] = {FLOATS(RNDSCALEPS, RNDSCALEPD), 0x8},
+    [LANE_SAR] = {INTEGERS(PSRAW, PSRAD, PSRAQ), 0},
+    [LANE_SAR_BY] = {INTEGERS(PSRAVW, PSRAVD, PSRAVQ), 0},
+    [LANE_SHL] = {INTEGERS(PSLLW, PSLLD, PSLLQ), 0},
+    [LANE_SHL_BY] = {INTEGERS(PSLLVW, PSLLVD, PSLLVQ), 0},
+    [LANE_SHR] = {INTEGERS(PSRLW, PSRLD, PSRLQ), 0},
+    [LANE_SHR_BY] = {INTEGERS(PSRLVW, PSRLVD, PSRLVQ), 0},
+    [LANE_SQRT] = {FLOATS(SQRTPS, SQRTPD), 0},
+    [LANE_SUB] = {ALL(PSUBW, PSUBD, PSUBQ, SUBPS, SUBPD), 0},
+    [LANE_TRUNC] = {FLOATS(RNDSCALEPS, RNDSCALEPD), 0xb},
+    [LANE_UNORDERED] = {FLOATS(CMPPS, CMPPD), 0x3},
+    [LANE_XOR] = {BITS(PXORD), 0},
+    [LANE_ZEROS] = {WIDER(PLZCNTD, PLZCNTQ), 0},
+};
+#undef FLOATS
+#undef INTEGERS
+#undef ALL
+#undef BITS
+#undef WIDER
+
+/* Conversions, whose wider vector has the size of the instruction; NONE: not one. */
+static int conversion_of(enum lane_op op)
+{
+    switch (op) {
+    case LANE_F32_OF_F64: return X512_CVTPD2PS;
+    case LANE_F32_OF_I32: return X512_CVTDQ2PS;
+    case LANE_F64_OF_F32: return X512_CVTPS2PD;
+    case LANE_F64_OF_I32: return X512_CVTDQ2PD;
+    case LANE_I32_OF_F32: return X512_CVTTPS2DQ;
+    case LANE_I32_OF_F64: return X512_CVTTPD2DQ;
+    case LANE_I64_OF_I32: return X512_PMOVSXDQ;
+    case LANE_I64_OF_U32: return X512_PMOVZXDQ;
+    default: return NONE;
+    }
+}
+
+/* ---- memory ---- */
+
+static struct x86_operand element_of(const struct selection *s, const struct lane_inst *i,
+                                     bool single)
+{
+    const int base = x86_tile_register(i->tile);
+    if (base == X86_ADDRESS)
+        x86_general(s->code, 0x8b, base, x86_memory(X86_TILES, 8 * i->tile));
+    return single ? x86_memory(base, 0)
+                  : x86_indexed(base, X86_INDEX, (int)dtype_bytes((enum dtype)i->format));
+}
+
+/* The lanes of elements in memory. */
+static enum lane_type lane_of(const struct selection *s, enum dtype t)
+{
+    return dtype_bytes(t) == 8 ? LANE_I64 : lane_of_pred(s->b);
+}
+
+/* Loads elements, or widens those in a register. */
+static enum x512_inst load_of(enum dtype t, enum lane_type lane)
+{
+    const bool packed = lane == LANE_I16;
+    switch (t) {
+    case DT_PRED:
+    case DT_U8: return packed ? X512_PMOVZXBW : X512_PMOVZXBD;
+    case DT_S8: return packed ? X512_PMOVSXBW : X512_PMOVSXBD;
+    case DT_S16: return packed ? X512_MOVDQU16_LOAD : X512_PMOVSXWD;
+    case DT_F16: return X512_CVTPH2PS;
+    case DT_BF16:
+    case DT_U16: return packed ? X512_MOVDQU16_LOAD : X512_PMOVZXWD;
+    default: return dtype_bytes(t) == 8 ? X512_MOVUPD_LOAD : X512_MOVUPS_LOAD;
+    }
+}
+
+static enum x512_inst store_of(enum dtype t, enum lane_type lane)
+{
+    const bool packed = lane == LANE_I16;
+    if (t == DT_F16)
+        return X512_CVTPS2PH;
+    switch (dtype_bytes(t)) {
+    case 1: return packed ? X512_PMOVWB : X512_PMOVDB;
+    case 2: return packed ? X512_MOVDQU16_STORE : X512_PMOVDW;
+    case 4: return X512_MOVUPS_STORE;
+    default: return X512_MOVUPD_STORE;
+    }
+}
+
+static void load_single(const struct selection *s, enum dtype t, int out, struct x86_operand m)
+{
+    const enum lane_type lane = lane_of(s, t);
+    const size_t bytes = dtype_bytes(t);
+    const enum x512_inst inst = bytes == 1   ? X512_BROADCASTB
+                                : bytes == 2 ? X512_BROADCASTW
+                                : bytes == 4 ? X512_BROADCASTD
+                                             : X512_BROADCASTQ;
+    put(s, inst, lane, out, 0, m, 0);
+    if (bytes * 8 < lane_width(lane))
+        put(s, load_of(t, lane), lane, out, 0, x86_register(out), 0);
+}
+
+static void select_load(const struct selection *s, const struct lane_inst *i, int out)
+{
+    const enum dtype t = (enum dtype)i->format;
+    const enum lane_type lane = lane_of(s, t);
+    const bool single = i->op == LANE_LOAD_SINGLE;
+    const struct x86_operand m = element_of(s, i, single);
+    const int to = t == DT_PRED ? FIRST_SPARE : out;
+    if (single)
+        load_single(s, t, to, m);
+    else
+        put_masked(s, load_of(t, lane), lane, to, 0, m, s->rest ? REST : 0, s->rest);
+    if (t == DT_BF16)
+        put(s, X512_PSLLD, lane, out, 0, x86_register(out), 16);
+    if (t == DT_PRED)
+        put(s, of_width(lane, X512_PTESTMW, X512_PTESTMD, X512_PTESTMD), lane, out, to,
+            x86_register(to), 0);
+}
+
+static void select_store(const struct selection *s, const struct lane_inst *i)
+{
+    const enum dtype t = (enum dtype)i->format;
+    const enum lane_type lane = lane_of(s, t);
+    int x = in_register(s, i->args[0], lane, FIRST_SPARE);
+    const struct x86_operand m = element_of(s, i, false);
+    if (t == DT_PRED || t == DT_BF16) { /* 0 or 1; the high half */
+        put(s, of_width(lane, X512_PSRLW, X512_PSRLD, X512_PSRLD), lane, SECOND_SPARE, 0,
+            x86_register(x), t == DT_PRED ? (int)lane_width(lane) - 1 : 16);
+        x = SECOND_SPARE;
+    }
+    put_masked(s, store_of(t, lane), lane, x, 0, m, s->rest ? REST : 0, false);
+}
+
+/* ---- masks ---- */
+
+static void put_kkk(const struct selection *s, enum x86_inst inst, int out, int x, int y)
+{
+    x86_vector(s->code, inst, true, out, x, x86_register(y), 0);
+}
+
+/* (mask & on) | (off & ~mask) */
+static void blend_masks(const struct selection *s, const struct lane_inst *i, int out)
+{
+    const int mask = mask_register(s, i->args[0], SPARE_MASK),
+              on = mask_register(s, i->args[1], OTHER_MASK);
+    put_kkk(s, X86_KAND, OTHER_MASK, mask, on);
+    const int off = mask_register(s, i->args[2], UNBLENDED);
+    put_kkk(s, X86_KANDN, UNBLENDED, mask, off);
+    put_kkk(s, X86_KOR, out, OTHER_MASK, UNBLENDED);
+}
+
+static bool is_all_set(const struct selection *s, int lanes)
+{
+    return lanes < 0 && s->b->constants[~lanes].bits == UINT64_MAX;
+}
+
+/* Logical operations on masks, and conversions of them, which change nothing. */
+static void select_mask(const struct selection *s, const struct lane_inst *i, int out)
+{
+    if (i->op == LANE_BLEND) {
+        blend_masks(s, i, out);
+        return;
+    }
+    const int x = mask_register(s, i->args[0], SPARE_MASK);
+    if (lane_operands(i) == 1) {
+        x86_vector(s->code, X86_KMOV, false, out, 0, x86_register(x), 0);
+        return;
+    }
+    if (i->op == LANE_XOR && is_all_set(s, i->args[1])) {
+        x86_vector(s->code, X86_KNOT, false, out, 0, x86_register(x), 0);
+        return;
+    }
+    const int y = mask_register(s, i->args[1], OTHER_MASK);
+    switch (i->op) {
+    case LANE_AND: put_kkk(s, X86_KAND, out, x, y); break;
+    case LANE_AND_NOT: put_kkk(s, X86_KANDN, out, y, x); break; /* inverts the first operand */
+    case LANE_OR: put_kkk(s, X86_KOR, out, x, y); break;
+    default: put_kkk(s, X86_KXOR, out, x, y);
+    }
+}
+
+static bool is_comparison(enum lane_op op)
+{
+    switch (op) {
+    case LANE_EQ:
+    case LANE_GT:
+    case LANE_GT_U:
+    case LANE_LE:
+    case LANE_LT:
+    case LANE_NE:
+    case LANE_UNORDERED: return true;
+    default: return false;
+    }
+}
+
+static bool is_mask_like(const struct jit_builder *b, const bool *masks, int lanes)
+{
+    return lanes >= 0 ? masks[lanes]
+                      : b->constants[~lanes].bits == 0 || b->constants[~lanes].bits == UINT64_MAX;
+}
+
+static bool makes_mask(const struct jit_builder *b, const bool *masks, const struct lane_inst *i)
+{
+    switch (i->op) {
+    case LANE_LOAD:
+    case LANE_LOAD_SINGLE: return i->format == DT_PRED;
+    case LANE_I32_OF_I64:
+    case LANE_I64_OF_I32: return i->args[0] >= 0 && masks[i->args[0]];
+    case LANE_AND:
+    case LANE_AND_NOT:
+    case LANE_OR:
+    case LANE_XOR:
+        return (i->args[0] >= 0 || i->args[1] >= 0) && is_mask_like(b, masks, i->args[0]) &&
+               is_mask_like(b, masks, i->args[1]);
+    case LANE_BLEND:
+        return (i->args[1] >= 0 || i->args[2] >= 0) && is_mask_like(b, masks, i->args[1]) &&
+               is_mask_like(b, masks, i->args[2]);
+    default: return is_comparison((enum lane_op)i->op);
+    }
+}
+
+bool *x512_find_masks(const struct jit_builder *b)
+{
+    bool *masks = ARENA_ARRAY(b->arena, bool, b->inst_count);
+    for (int k = 0; k < b->inst_count; k++)
+        masks[k] = makes_mask(b, masks, &b->insts[k]);
+    return masks;
+}
+
+/* ---- other instructions ---- */
+
+/* Products of the even and of the odd lanes, whose high halves are combined. */
+static void select_high_product(const struct selection *s, const struct lane_inst *i, int out)
+{
+    enum { A_OR_B_AND_C = 0xf8 };
+    const enum lane_type t = LANE_I32;
+    const int x = in_register(s, i->args[0], t, THIRD_SPARE), odd = FIRST_SPARE,
+              even = SECOND_SPARE;
+    const struct x86_operand by = operand_of(s, i->args[1], t, FIRST_SPARE),
+                             high = operand_of(s, s->high_halves, t, FIRST_SPARE);
+    put(s, X512_PSRLQ, t, odd, 0, x86_register(x), 32);
+    put(s, X512_PMULUDQ, t, odd, odd, by, 0);
+    put(s, X512_PMULUDQ, t, even, x, by, 0);
+    put(s, X512_PSRLQ, t, out, 0, x86_register(even), 32);
+    put(s, X512_PTERNLOGD, t, out, odd, high, A_OR_B_AND_C);
+}
+
+static void select_blend(const struct selection *s, const struct lane_inst *i, int out)
+{
+    const enum lane_type t = (enum lane_type)i->type;
+    const int off = in_register(s, i->args[2], t, SECOND_SPARE);
+    const struct x86_operand on = operand_of(s, i->args[1], t, FIRST_SPARE);
+    int mask;
+    if (i->args[0] < 0 || is_mask(s, i->args[0])) {
+        mask = mask_register(s, i->args[0], SPARE_MASK);
+    } else { /* a vector: its sign bits */
+        mask = SPARE_MASK;
+        put(s, of_width(t, X512_MOVW2M, X512_MOVD2M, X512_MOVQ2M), t, mask, 0,
+            x86_register(in_register(s, i->args[0], t, THIRD_SPARE)), 0);
+    }
+    put_masked(s, of_width(t, X512_BLENDMW, X512_BLENDMD, X512_BLENDMQ), t, out, off, on, mask,
+               false);
+}
+
+static void move(const struct selection *s, int out, struct x86_operand m)
+{
+    if (m.kind != X86_REGISTER || m.number != out)
+        x512_vector(s->code, X512_MOVUPS_LOAD, X512_64, out, 0, m, 0, 0, false);
+}
+
+static bool is_in(struct x86_operand m, int r) { return m.kind == X86_REGISTER && m.number == r; }
+
+/* The machine replaces one of the operands. */
+static void select_multiply_add(const struct selection *s, const struct lane_inst *i, int out)
+{
+    const enum lane_type t = LANE_F32;
+    const bool swapped = is_in(operand_of(s, i->args[1], t, FIRST_SPARE), out);
+    const int x = i->args[swapped], y = i->args[!swapped];
+    const struct x86_operand z = operand_of(s, i->args[2], t, FIRST_SPARE);
+    if (is_in(z, out)) {
+        put(s, X512_FMADD231PS, t, out, in_register(s, x, t, FIRST_SPARE),
+            operand_of(s, y, t, FIRST_SPARE), 0);
+        return;
+    }
+    const int by = in_register(s, y, t, FIRST_SPARE);
+    move(s, out, operand_of(s, x, t, SECOND_SPARE));
+    put(s, X512_FMADD213PS, t, out, by, z, 0);
+}
+
+/* The table of a logical operation whose operands `x` and `y` are exchanged. */
+static int exchange(int table, int x, int y)
+{
+    int out = 0;
+    for (int row = 0; row < 8; row++) {
+        const int bit_x = row >> (2 - x) & 1, bit_y = row >> (2 - y) & 1,
+                  from = (row & ~(4 >> x) & ~(4 >> y)) | bit_y << (2 - x) | bit_x << (2 - y);
+        out |= (table >> from & 1) << row;
+    }
+    return out;
+}
+
+/* The machine replaces the first operand. */
+static void select_logic(const struct selection *s, const struct lane_inst *i, int out)
+{
+    const enum lane_type t = (enum lane_type)i->type;
+    int table = i->count, args[LANE_OPERANDS];
+    memcpy(args, i->args, sizeof args);
+    for (int k = 1; k < LANE_OPERANDS; k++)
+        if (is_in(operand_of(s, args[k], t, FIRST_SPARE), out)) {
+            args[k] = i->args[0];
+            args[0] = i->args[k];
+            table = exchange(table, 0, k);
+            break;
+        }
+    const int to = args[1] == args[0] || args[2] == args[0] ? THIRD_SPARE : out;
+    const int y = in_register(s, args[1], t, FIRST_SPARE);
+    const struct x86_operand z = operand_of(s, args[2], t, SECOND_SPARE);
+    move(s, to, operand_of(s, args[0], t, THIRD_SPARE));
+    put(s, X512_PTERNLOGD, t, to, y, z, table);
+    move(s, out, x86_register(to));
+}
+
+/* With a mask as one operand: the other one where it is set, or where it is not. */
+static bool select_and_mask(const struct selection *s, const struct lane_inst *i, int out)
+{
+    const enum lane_type t = (enum lane_type)i->type;
+    const int by = is_mask(s, i->args[1]);
+    if ((i->op != LANE_AND && (i->op != LANE_AND_NOT || !by)) || !is_mask(s, i->args[by]))
+        return false;
+    int mask = mask_register(s, i->args[by], SPARE_MASK);
+    if (i->op == LANE_AND_NOT) {
+        x86_vector(s->code, X86_KNOT, false, SPARE_MASK, 0, x86_register(mask), 0);
+        mask = SPARE_MASK;
+    }
+    put_masked(s, of_width(t, X512_MOVDQU16_LOAD, X512_MOVUPS_LOAD, X512_MOVUPD_LOAD), t, out, 0,
+               operand_of(s, i->args[!by], t, FIRST_SPARE), mask, true);
+    return true;
+}
+
+static bool select_conversion(const struct selection *s, const struct lane_inst *i, int out)
+{
+    const int inst = conversion_of((enum lane_op)i->op);
+    if (i->op == LANE_ROUND_F16) {
+        const int x = in_register(s, i->args[0], LANE_F32, FIRST_SPARE);
+        put(s, X512_CVTPS2PH, LANE_F32, x, 0, x86_register(SECOND_SPARE), 0);
+        put(s, X512_CVTPH2PS, LANE_F32, out, 0, x86_register(SECOND_SPARE), 0);
+    } else if (i->op == LANE_I32_OF_I64) {
+        put(s, X512_PMOVQD, LANE_I64, in_register(s, i->args[0], LANE_I64, FIRST_SPARE), 0,
+            x86_register(out), 0);
+    } else if (inst != NONE) {
+        const bool same = i->op == LANE_F32_OF_I32 || i->op == LANE_I32_OF_F32,
+                   narrows = i->op == LANE_F32_OF_F64 || i->op == LANE_I32_OF_F64;
+        const enum lane_type from = narrows ? LANE_I64 : LANE_I32;
+        put(s, (enum x512_inst)inst, same ? LANE_I32 : LANE_I64, out, 0,
+            x86_register(in_register(s, i->args[0], from, FIRST_SPARE)), 0);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void select_by_table(const struct selection *s, const struct lane_inst *i, int out)
+{
+    const struct choice *choice = &choices[i->op];
+    const enum lane_type t = (enum lane_type)i->type;
+    const enum x512_inst inst = (enum x512_inst)choice->inst[i->type];
+    int x = i->args[0], y = i->args[1];
+    switch (x512_table[inst].row.form) {
+    case X86_XXI:
+        put(s, inst, t, out, 0, x86_register(in_register(s, x, t, FIRST_SPARE)), i->count);
+        return;
+    case X86_XM:
+    case X86_XMI:
+        put(s, inst, t, out, 0, operand_of(s, x, t, FIRST_SPARE), choice->immediate);
+        return;
+    default: break;
+    }
+    if (lane_is_commutative(i) && x < 0) {
+        x = i->args[1];
+        y = i->args[0];
+    }
+    const int first = in_register(s, x, t, FIRST_SPARE);
+    put(s, inst, t, out, first, operand_of(s, y, t, SECOND_SPARE), choice->immediate);
+}
+
+static void select_vector(const struct selection *s, const struct lane_inst *i, int out)
+{
+    const enum lane_type t = (enum lane_type)i->type;
+    switch (i->op) {
+    case LANE_LOAD:
+    case LANE_LOAD_SINGLE: select_load(s, i, out); break;
+    case LANE_BLEND: select_blend(s, i, out); break;
+    case LANE_FMA: select_multiply_add(s, i, out); break;
+    case LANE_LOGIC: select_logic(s, i, out); break;
+    case LANE_MUL_HIGH:
+        if (t == LANE_I32) {
+            select_high_product(s, i, out);
+            break;
+        } /* fallthrough */
+    default:
+        if (select_and_mask(s, i, out) || select_conversion(s, i, out))
+            break;
+        if (i->op == LANE_AND_NOT) /* the machine inverts the first operand */
+            put(s, X512_PANDND, t, out, in_register(s, i->args[1], t, FIRST_SPARE),
+                operand_of(s, i->args[0], t, SECOND_SPARE), 0);
+        else
+            select_by_table(s, i, out);
+    }
+}
+
+static void select(const struct selection *s, int number)
+{
+    const struct lane_inst *i = &s->b->insts[number];
+    const int r = s->a.registers[number];
+    if (i->op == LANE_STORE) {
+        select_store(s, i);
+    } else if (s->masks[number]) {
+        const int out = r < 0 ? OTHER_MASK : FIRST_MASK + r;
+        if (is_comparison((enum lane_op)i->op) || lane_operands(i) == 0)
+            select_vector(s, i, out);
+        else
+            select_mask(s, i, out);
+        if (r < 0)
+            x86_vector(s->code, X86_KMOV_STORE, false, out, 0, slot(~r), 0);
+    } else {
+        const int out = r < 0 ? THIRD_SPARE : r;
+        select_vector(s, i, out);
+        if (r < 0)
+            x512_vector(s->code, X512_MOVUPS_STORE, X512_64, out, 0, slot(~r), 0, 0, false);
+    }
+}
+
+/* ---- the function ---- */
+
+/* for (; index < count; index += lanes) */
+static void put_loop(struct selection *s)
+{
+    struct x86_code *c = s->code;
+    x86_general(c, 0x3b, X86_INDEX, x86_register(X86_COUNT));
+    const int skip = x86_jump(c, X86_GREATER_EQUAL, 0), top = (int)c->bytes.size;
+    for (int k = 0; k < s->b->inst_count; k++)
+        select(s, k);
+    x86_number(c, X86_ADD, X86_INDEX, s->lanes);
+    x86_general(c, 0x3b, X86_INDEX, x86_register(X86_COUNT));
+    x86_jump(c, X86_LESS, top);
+    x86_set_target(c, skip, (int)c->bytes.size);
+}
+
+/* As many bits as there are elements left. */
+static void put_rest_mask(struct x86_code *c)
+{
+    x86_general(c, 0x8b, X86_ADDRESS, x86_register(X86_COUNT)); /* count - index */
+    x86_general(c, 0x2b, X86_ADDRESS, x86_register(X86_INDEX));
+    x86_load_address(c, RSI, (const void *)(uintptr_t)UINT32_MAX);
+    x86_vector(c, X86_BZHI, false, X86_ADDRESS, X86_ADDRESS, x86_register(RSI), 0);
+    x86_vector(c, X86_KMOV_GENERAL, false, REST, 0, x86_register(X86_ADDRESS), 0);
+}
+
+static void load_constants(struct selection *s)
+{
+    const struct jit_builder *b = s->b;
+    int first = 0;
+    for (int k = 0; k < b->inst_count; k++)
+        if (s->a.first[k] != INT_MAX && !s->masks[k] && s->a.registers[k] >= first)
+            first = s->a.registers[k] + 1;
+    s->constants = x86_constant_registers(b, first, VECTORS);
+    for (int k = 0; k < b->constant_count; k++)
+        if (s->constants[k] >= 0)
+            x512_vector(s->code, X512_MOVUPS_LOAD, X512_64, s->constants[k], 0, x86_constant(k), 0,
+                        0, false);
+}
+
+void x512_tile_function(struct x86_code *c, struct jit_builder *b)
+{
+    bool *masks = x512_find_masks(b);
+    struct selection s = {.code = c,
+                          .b = b,
+                          .masks = masks,
+                          .lanes = b->wide             ? 8
+                                   : b->target.lanes16 ? 32
+                                                       : 16};
+    s.a = allocate_registers(b, &(struct register_file){{VECTORS, MASKS}, masks});
+    for (int k = 0; k < b->inst_count; k++)
+        if (b->insts[k].op == LANE_MUL_HIGH)
+            s.high_halves = lane_constant(b, LANE_I64, (uint64_t)UINT32_MAX << 32);
+    const int slot_bytes = s.a.slot_count * SLOT_BYTES;
+    x86_enter_tiles(c, b, slot_bytes);
+    load_constants(&s);
+    x86_number(c, X86_SUB, X86_COUNT, s.lanes - 1);
+    put_loop(&s);
+    x86_number(c, X86_ADD, X86_COUNT, s.lanes - 1);
+    /* the rest: the loop ends after one iteration */
+    x86_general(c, 0x3b, X86_INDEX, x86_register(X86_COUNT));
+    const int skip = x86_jump(c, X86_GREATER_EQUAL, 0);
+    put_rest_mask(c);
+    s.rest = true;
+    for (int k = 0; k < b->inst_count; k++)
+        select(&s, k);
+    x86_set_target(c, skip, (int)c->bytes.size);
+    x86_leave_tiles(c, slot_bytes);
+}
