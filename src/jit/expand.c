@@ -98,6 +98,15 @@ static int is_finite(struct expansion *e, int x)
     return emit2(e, LANE_LT, float_abs(e, x), number(e, (double)INFINITY));
 }
 
+/* Logical; by a constant that is less than the width, the number of bits is in the instruction. */
+static int shift_right(struct expansion *e, int x, int count)
+{
+    const uint64_t n = count < 0 ? e->b->constants[~count].bits : UINT64_MAX,
+                   bits = is_wide(e) ? n : (uint32_t)n;
+    return bits < (is_wide(e) ? 64 : 32) ? lane_shift(e->b, LANE_SHR, e->lane, x, (unsigned)bits)
+                                         : emit2(e, LANE_SHR_BY, x, count);
+}
+
 /* A quotient by a power of two is the product with its reciprocal, if that is a normal number. */
 static int quotient(struct expansion *e, int x, int y)
 {
@@ -253,7 +262,7 @@ ROW(integer_not, 1, emit2(e, LANE_XOR, x[0], all_set(e->b, e->lane)))
 ROW(integer_remainder, 2, has_kernel(e, x[1]) ? LANE_NONE : expand_remainder(e, x[0], x[1]))
 ROW(integer_shift_left, 2, emit2(e, LANE_SHL_BY, x[0], x[1]))
 ROW(integer_shift_arithmetic, 2, shift_arithmetic(e, x[0], x[1]))
-ROW(integer_shift_logical, 2, emit2(e, LANE_SHR_BY, bits_of_type(e, x[0]), x[1]))
+ROW(integer_shift_logical, 2, shift_right(e, bits_of_type(e, x[0]), x[1]))
 ROW(integer_signum, 1, integer_sign(e, x[0]))
 ROW(pred_clamp, 3, emit2(e, LANE_AND, emit2(e, LANE_OR, x[0], x[1]), x[2]))
 ROW(pred_not, 1, mask_not(e->b, x[0]))
@@ -517,6 +526,12 @@ static int f64_of_wide(struct expansion *to, struct expansion *from, int x, bool
         emit2(from, LANE_AND, change, emit2(from, LANE_EQ, emit2(from, LANE_AND, sum, one), zero)));
 }
 
+/* Whether the highest bit is 0, since the number was shifted right. */
+static bool is_shifted(const struct jit_builder *b, int x)
+{
+    return x >= 0 && b->insts[x].op == LANE_SHR && b->insts[x].count > 0;
+}
+
 static int integer_to_float(struct expansion *to, struct expansion *from, int x)
 {
     if (is_wide(from)) {
@@ -525,7 +540,7 @@ static int integer_to_float(struct expansion *to, struct expansion *from, int x)
     }
     if (is_wide(to))
         return f64_of(from, x);
-    if (from->type == DT_U32)
+    if (from->type == DT_U32 && !is_shifted(from->b, x))
         return f32_of_u32(to, from, x);
     return emit1(to, LANE_F32_OF_I32, x);
 }
