@@ -54,8 +54,7 @@ static bool copy_of_large(struct maker *m, int reg, const struct view *v, const 
                           struct leaves *out)
 {
     struct scalar_copy *c = ARENA_NEW(&m->pl->p->arena, struct scalar_copy);
-    const int made =
-        elements_of(s) <= SCALAR_MAX_ELEMENTS ? scalar_new_reg(m, v->dtype, elements_of(s)) : -1;
+    const int made = scalar_fits(m, s) ? scalar_new_reg(m, v->dtype, elements_of(s)) : -1;
     if (made < 0)
         return false;
     *c = (struct scalar_copy){view_of(m, made, s), *v};
