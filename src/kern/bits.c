@@ -15,42 +15,42 @@ struct precision {
 };
 
 /* grammar/values.md 8.1: rounds the bit pattern to nearest even; values above the reduced exponent
- * range become infinite, and values that would be subnormal in it become zero. NaNs are kept. */
-static inline uint64_t reduce_bits(uint64_t b, const struct precision *p)
-{
-    const uint64_t sign = (uint64_t)1 << (p->type_exponent + p->type_mantissa);
-    const uint64_t infinity = (((uint64_t)1 << p->type_exponent) - 1) << p->type_mantissa;
-    uint64_t a = b & (sign - 1);
-    if (a > infinity)
-        return b;
-    if (p->mantissa < p->type_mantissa) {
-        const int shift = p->type_mantissa - p->mantissa;
-        const uint64_t last = a >> shift & 1;
-        a += ((uint64_t)1 << (shift - 1)) - 1 + last;
-        a = a >> shift << shift;
-    }
-    if (p->exponent < p->type_exponent) {
-        const uint64_t bias = ((uint64_t)1 << (p->type_exponent - 1)) - 1;
-        const uint64_t kept_bias = ((uint64_t)1 << (p->exponent - 1)) - 1;
-        const uint64_t e = a >> p->type_mantissa;
-        if (e > bias + kept_bias)
-            a = infinity;
-        else if (e <= bias - kept_bias)
-            a = 0;
-    }
-    return a | (b & sign);
-}
-
+ * range become infinite, and values that would be subnormal in it become zero. NaNs are kept.
+ * Magnitudes are compared as integers: `high` is the least infinite one, `low` the least other than
+ * zero. */
 #define REDUCE(W)                                                                                  \
+    KERN_CLONES static void reduce_line_##W(const struct precision *p, uint##W##_t *out,           \
+                                            const uint##W##_t *x, int64_t n)                       \
+    {                                                                                              \
+        const bool narrow = p->exponent < p->type_exponent;                                        \
+        const uint64_t bias = ((uint64_t)1 << (p->type_exponent - 1)) - 1,                         \
+                       kept_bias = narrow ? ((uint64_t)1 << (p->exponent - 1)) - 1 : 0;            \
+        const int shift = p->mantissa < p->type_mantissa ? p->type_mantissa - p->mantissa : 0;     \
+        const uint##W##_t sign = (uint##W##_t)((uint64_t)1 << (W - 1)),                            \
+                          size = (uint##W##_t) ~sign,                                              \
+                          infinity = (uint##W##_t)((((uint64_t)1 << p->type_exponent) - 1)         \
+                                                   << p->type_mantissa),                           \
+                          high = narrow                                                            \
+                                     ? (uint##W##_t)((bias + kept_bias + 1) << p->type_mantissa)   \
+                                     : infinity,                                                   \
+                          low = narrow ? (uint##W##_t)((bias - kept_bias + 1) << p->type_mantissa) \
+                                       : 0,                                                        \
+                          half = (uint##W##_t)(shift ? ((uint64_t)1 << (shift - 1)) - 1 : 0),      \
+                          odd = shift ? 1 : 0, kept = (uint##W##_t)(~(uint64_t)0 << shift);        \
+        TILE_LOOP                                                                                  \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const uint##W##_t a = x[i] & size;                                                     \
+            uint##W##_t r = (uint##W##_t)((a + half + ((a >> shift) & odd)) & kept);               \
+            r = r >= high ? infinity : r;                                                          \
+            r = r < low ? 0 : r;                                                                   \
+            r = (uint##W##_t)(r | (x[i] & sign));                                                  \
+            out[i] = a > infinity ? x[i] : r;                                                      \
+        }                                                                                          \
+    }                                                                                              \
     static void reduce_##W(const void *context, int worker, void *result, const void *const *args, \
                            int64_t n)                                                              \
     {                                                                                              \
-        const struct precision p = *(const struct precision *)context;                             \
-        uint##W##_t *out = result;                                                                 \
-        const uint##W##_t *x = args[0];                                                            \
-        TILE_LOOP                                                                                  \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            out[i] = (uint##W##_t)reduce_bits(x[i], &p);                                           \
+        reduce_line_##W(context, result, args[0], n);                                              \
     }
 REDUCE(8)
 REDUCE(16)
