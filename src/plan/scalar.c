@@ -10,10 +10,14 @@
 
 int scalar_alias_reg(struct maker *m, int reg, char *at, enum dtype t, int64_t n)
 {
-    const bool constant = reg >= 0 && m->regs[reg].constant,
-               invariant = reg >= 0 && m->regs[reg].invariant;
+    const struct reg of = reg >= 0 ? m->regs[reg] : (struct reg){0};
     VEC_PUSH(&m->pl->scratch, m->regs, m->reg_count, m->reg_capacity) =
-        (struct reg){.at = at, .n = n, .type = t, .constant = constant, .invariant = invariant};
+        (struct reg){.at = at,
+                     .n = n,
+                     .type = t,
+                     .constant = of.constant,
+                     .rearranged = of.rearranged,
+                     .invariant = of.invariant};
     return m->reg_count - 1;
 }
 
@@ -296,6 +300,15 @@ static bool reads_large(const struct maker *m, const struct inst *i, const struc
     return false;
 }
 
+static bool multiplies_rearranged(const struct maker *m, const struct inst *i,
+                                  const struct leaves *env)
+{
+    for (int k = 0; i->opcode == OP_DOT && k < i->operand_count; k++)
+        if (m->regs[env[i->operands[k]->index].at[0]].rearranged)
+            return true;
+    return false;
+}
+
 static bool takes_large(const struct inst *i)
 {
     return scalar_may_be_large(i) || scalar_may_read_large(i) || i->opcode == OP_DYNAMIC_SLICE ||
@@ -306,7 +319,8 @@ static bool compile_inst(struct maker *m, const struct inst *i, const struct lea
                          struct leaves *out)
 {
     const struct program *p = m->pl->p;
-    if ((m->lanes > 1 && !works_in_lanes(i)) || (reads_large(m, i, env) && !takes_large(i)))
+    if ((m->lanes > 1 && !works_in_lanes(i)) || (reads_large(m, i, env) && !takes_large(i)) ||
+        multiplies_rearranged(m, i, env))
         return false;
     switch (i->opcode) {
     case OP_CONSTANT: return make_constant(m, i, out);

@@ -36,6 +36,9 @@ struct reg {
     int64_t n; /* elements */
     enum dtype type;
     bool constant;
+    /* a large copy of a view that is not dense, which a function would read in place: the order of
+     * the terms of a product depends on strides */
+    bool rearranged;
     bool invariant;                   /* in the innermost loop */
     bool own;                         /* neither a part nor an alias of another register */
     struct large_array *large_array;  /* of a large array that is not in a register; else NULL */
