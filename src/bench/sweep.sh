@@ -108,13 +108,15 @@ function put_elementwise(    f, opcode, n, types, t, k, body, ratio, result) {
         unary = 0
     }
 }
-sub(/^cost /, "") {
+FNR == 1 { file_number++ } # costs are read first
+file_number == 1 && sub(/^cost /, "") {
     split($0, p, ": *")
     n = split(p[1], w, " ")
     for (k = 2; k <= n; k++) cost[w[1], w[k]] = p[2] + 0
 }
 /^OP\(/ { put_elementwise() }
-sub(/^op /, "") { put_all($1, $2, $3, $4, $5) }' "$here/sweep.def" "$here/../op/op.def" || exit 1
+file_number == 2 && sub(/^op /, "") { put_all($1, $2, $3, $4, $5) }
+' "$here/sweep.def" "$here/sweep.def" "$here/../op/op.def" || exit 1
 
 for file in "$dir"/*.hlo; do
     head -n 1 "$file" | tr -d '/\n'
