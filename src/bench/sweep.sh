@@ -46,6 +46,9 @@ function access_of(t, pattern) {
 function compare_of(name, op, t) {
     return name " {\n  a = " t "[] parameter(0)\n  b = " t "[] parameter(1)\n  ROOT r = " op "\n}\n"
 }
+function step_of(row) {
+    return "STEP {\n  a = " row " parameter(0)\n  b = " row " parameter(1)\n  c = " row " add(a, b)\n  ROOT r = (" row ", " row ") tuple(c, c)\n}\n"
+}
 function put(opcode, t, pattern, work, ratio, body,    r, text, size, file, operands) {
     if (only !~ /^ *$/ && index(only, " " opcode " ") == 0) return
     r = int(bytes / width(t) / 1024)
@@ -73,6 +76,7 @@ function put(opcode, t, pattern, work, ratio, body,    r, text, size, file, oper
     if (text ~ /MOST/) print compare_of("MOST", t "[] maximum(a, b)", t) > file
     if (text ~ /GREATER/) print compare_of("GREATER", "pred[] compare(a, b), direction=GE", t) > file
     if (text ~ /LESS/) print compare_of("LESS", "pred[] compare(a, b), direction=LT", t) > file
+    if (text ~ /STEP/) print step_of(t "[128,8]") > file
     print "ENTRY e {\n  " text "\n}" > file
     close(file)
 }
@@ -104,13 +108,15 @@ function put_elementwise(    f, opcode, n, types, t, k, body, ratio, result) {
         unary = 0
     }
 }
-sub(/^cost /, "") {
+FNR == 1 { file_number++ } # costs are read first
+file_number == 1 && sub(/^cost /, "") {
     split($0, p, ": *")
     n = split(p[1], w, " ")
     for (k = 2; k <= n; k++) cost[w[1], w[k]] = p[2] + 0
 }
 /^OP\(/ { put_elementwise() }
-sub(/^op /, "") { put_all($1, $2, $3, $4, $5) }' "$here/sweep.def" "$here/../op/op.def" || exit 1
+file_number == 2 && sub(/^op /, "") { put_all($1, $2, $3, $4, $5) }
+' "$here/sweep.def" "$here/sweep.def" "$here/../op/op.def" || exit 1
 
 for file in "$dir"/*.hlo; do
     head -n 1 "$file" | tr -d '/\n'

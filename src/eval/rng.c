@@ -45,8 +45,8 @@ static bool numbers(struct eval *ev, const struct step *s)
         return eval_unsupported(ev, s);
     struct view *out = eval_result(ev, s, 0);
     if (out)
-        EVAL_RUN(ev, rng_numbers, out, eval_view(ev, s, 0)->data, eval_view(ev, s, 1)->data, normal,
-                 ev->state->rng[s->as.rng].words);
+        EVAL_RUN(ev, rng_numbers, ev->workers, out, eval_view(ev, s, 0)->data,
+                 eval_view(ev, s, 1)->data, normal, ev->state->rng[s->as.rng].words);
     return out != NULL;
 }
 

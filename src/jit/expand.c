@@ -567,6 +567,12 @@ static int f64_of_wide(struct expansion *to, struct expansion *from, int x, bool
         emit2(from, LANE_AND, change, emit2(from, LANE_EQ, emit2(from, LANE_AND, sum, one), zero)));
 }
 
+/* Whether the highest bit is 0, since the number was shifted right. */
+static bool is_shifted(const struct jit_builder *b, int x)
+{
+    return x >= 0 && b->insts[x].op == LANE_SHR && b->insts[x].count > 0;
+}
+
 static int integer_to_float(struct expansion *to, struct expansion *from, int x)
 {
     if (is_wide(from)) {
@@ -575,7 +581,7 @@ static int integer_to_float(struct expansion *to, struct expansion *from, int x)
     }
     if (is_wide(to))
         return f64_of(from, x);
-    if (from->type == DT_U32)
+    if (from->type == DT_U32 && !is_shifted(from->b, x))
         return f32_of_u32(to, from, x);
     return emit1(to, LANE_F32_OF_I32, x);
 }

@@ -71,7 +71,8 @@ enum x86_register { /* general ones */
                     R15
 };
 enum { X86_INDEX = RAX, X86_TILES = RDI, X86_COUNT = RSI, X86_ADDRESS = R11 }; /* of tiles */
-enum { X86_BASE = RBX, X86_CONTEXT = R12, X86_SLICE = R13 };                   /* of programs */
+/* Of programs: the slice of the budget is in a register, and where BUDGET points during calls. */
+enum { X86_BASE = RBX, X86_CONTEXT = R12, X86_SLICE = R13, X86_BUDGET = RBP };
 enum {
     X86_SLOT_BYTES = 32,
     X86_SPARE = JIT_REGISTERS

@@ -5,7 +5,8 @@
  */
 #include "jit/x86.h"
 
-static const uint8_t saved[] = {X86_BASE, X86_CONTEXT, X86_SLICE}; /* leave the stack aligned */
+static const uint8_t saved[] = {X86_BASE, X86_CONTEXT, X86_SLICE, X86_BUDGET};
+enum { PADDING = 8 }; /* bytes that align the stack */
 
 struct program_code {
     struct x86_selection s;
@@ -76,13 +77,25 @@ static void put_call(struct program_code *p, const void *function)
     x86_bytes(p->s.code, "\xff\xd0", 2); /* call rax */
 }
 
+static void store_slice(struct program_code *p)
+{
+    x86_general(p->s.code, 0x89, X86_SLICE, x86_memory(X86_BUDGET, 0));
+}
+
+static void load_slice(struct program_code *p)
+{
+    x86_general(p->s.code, 0x8b, X86_SLICE, x86_memory(X86_BUDGET, 0));
+}
+
 /* function(context, argument); ends the program if that is false */
 static void call_function(struct program_code *p, const struct lane_inst *i, int at)
 {
     store_variables(p, i, at);
+    store_slice(p);
     x86_general(p->s.code, 0x8b, RDI, x86_register(X86_CONTEXT));
     x86_load_address(p->s.code, RSI, i->argument);
     put_call(p, (const void *)(uintptr_t)i->function);
+    load_slice(p);
     x86_bytes(p->s.code, "\x84\xc0", 2); /* test al, al */
     jump_to(p, X86_EQUAL, EXIT);
     load_variables(p, i, at);
@@ -101,7 +114,7 @@ static void call_kernel(struct program_code *p, const struct lane_inst *i, int a
 
 static void charge(struct program_code *p, int at)
 {
-    x86_general(p->s.code, 0xff, 1, x86_memory(X86_SLICE, 0)); /* dec */
+    x86_general(p->s.code, 0xff, 1, x86_register(X86_SLICE)); /* dec */
     struct slow_path slow = {x86_jump(p->s.code, X86_BELOW_ZERO, 0), at, 0};
     slow.back = here(p);
     buf_bytes(&p->slow, (const char *)&slow, sizeof slow);
@@ -142,7 +155,8 @@ static void leave(struct program_code *p, bool ok)
 {
     struct x86_code *c = p->s.code;
     clear_upper(p);
-    x86_number(c, X86_ADD, RSP, p->s.a.slot_count * X86_SLOT_BYTES);
+    store_slice(p);
+    x86_number(c, X86_ADD, RSP, p->s.a.slot_count * X86_SLOT_BYTES + PADDING);
     for (size_t k = COUNT_OF(saved); k-- > 0;)
         x86_pop(c, saved[k]);
     x86_load_address(c, RAX, (const void *)(uintptr_t)ok);
@@ -182,9 +196,10 @@ static void enter(struct program_code *p)
     struct x86_code *c = p->s.code;
     for (size_t k = 0; k < COUNT_OF(saved); k++)
         x86_push(c, saved[k]);
-    x86_number(c, X86_SUB, RSP, p->s.a.slot_count * X86_SLOT_BYTES);
+    x86_number(c, X86_SUB, RSP, p->s.a.slot_count * X86_SLOT_BYTES + PADDING);
     x86_general(c, 0x8b, X86_CONTEXT, x86_register(RDI));
-    x86_general(c, 0x8b, X86_SLICE, x86_register(RSI));
+    x86_general(c, 0x8b, X86_BUDGET, x86_register(RSI));
+    load_slice(p);
     x86_load_address(c, X86_BASE, p->s.base);
 }
 

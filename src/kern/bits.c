@@ -108,7 +108,10 @@ void kern_reduce_precision(struct thread_pool *workers, const struct view *out,
     }
     tile_context_fn *const by_width[] = {
         [1] = reduce_8, [2] = reduce_16, [4] = reduce_32, [8] = reduce_64};
-    tile_map(workers, by_width[dtype_bytes(x->dtype)], &p, out, 1, x);
+    const bool dense = view_is_dense(x);
+    if (!dense) /* copies are faster than tiles of a view at turning lines */
+        kern_copy(workers, out, x);
+    tile_map(workers, by_width[dtype_bytes(x->dtype)], &p, out, 1, dense ? x : out);
 }
 
 /* ---- stochastic-convert ---- */

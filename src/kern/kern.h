@@ -469,8 +469,8 @@ typedef void kern_rng_bits_fn(struct thread_pool *workers, const struct view *ou
                               uint64_t *next);
 /* spec: RngUniform, RngNormal (grammar/values.md 14.3): a and b are elements of out's type.
  * state[0]: count of numbers drawn, which is advanced; state[1]: the key of the stream. */
-typedef void kern_rng_numbers_fn(const struct view *out, const void *a, const void *b,
-                                 bool is_normal, uint64_t *state);
+typedef void kern_rng_numbers_fn(struct thread_pool *workers, const struct view *out, const void *a,
+                                 const void *b, bool is_normal, uint64_t *state);
 
 /* ---- linalg.c: matrices in the last two dimensions; false: out of memory ---- */
 
@@ -548,7 +548,6 @@ extern const struct kernels kern_fast, kern_plain;
 
 /* The fast kernels. */
 #define KERNEL(name) kern_##name##_fn kern_##name;
-#define PLAIN(name)
 #include "kern/kernel.def"
 struct c128 kern_root_of_unity(int64_t k, int64_t n); /* exp(-2 pi i k / n), 0 <= k < n */
 

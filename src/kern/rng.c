@@ -19,6 +19,16 @@ static void put_words(const struct view *out, int64_t first, const uint32_t *wor
         memcpy(at, words, (size_t)n * 4);
         return;
     }
+    if (out->dtype == DT_U8 || out->dtype == DT_S8) {
+        for (int64_t i = 0; i < n; i++)
+            at[i] = (char)words[i];
+        return;
+    }
+    if (width == 2) {
+        for (int64_t i = 0; i < n; i++)
+            ((uint16_t *)(void *)at)[i] = (uint16_t)words[i];
+        return;
+    }
     const uint32_t kept = out->dtype == DT_PRED ? 1 : UINT32_MAX;
     for (int64_t i = 0; i < n; i++)
         bits_store(out->dtype, at + (size_t)i * width, words[i] & kept);
@@ -156,4 +166,82 @@ void kern_rng_bits(struct thread_pool *workers, const struct view *out, enum ker
     next[1] = lo + philox_bits(workers, out, state, hi);
     if (words == 3)
         next[2] = hi + (next[1] < lo ? 1 : 0);
+}
+
+/* ---- numbers of a range or a distribution, one for each block ---- */
+
+struct numbers {
+    const struct view *out;
+    const void *a, *b;
+    bool is_normal;
+    const struct tile_set *set;
+    uint64_t first, key;
+    int64_t count;
+};
+
+/* rng_float() of uniform numbers. The bits are those of the mantissa of 1 + u. */
+#define UNIFORM_LOOP(T)                                                                            \
+    static void uniform_##T(T *out, const uint32_t *words, double lo, double hi, T first,          \
+                            int64_t n)                                                             \
+    {                                                                                              \
+        const double range = hi - lo;                                                              \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const union {                                                                          \
+                uint64_t bits;                                                                     \
+                double value;                                                                      \
+            } u = {(words[4 * i] | (uint64_t)words[4 * i + 1] << 32) >> 12 | 0x3ffULL << 52};      \
+            const T x = (T)((u.value - 1) * range + lo);                                           \
+            out[i] = lo < hi && x >= hi ? first : x;                                               \
+        }                                                                                          \
+    }
+UNIFORM_LOOP(float)
+UNIFORM_LOOP(double)
+
+static void put_numbers(const struct numbers *t, int64_t from, const uint32_t *words, int64_t n)
+{
+    const enum dtype type = t->out->dtype;
+    const size_t width = dtype_bytes(type);
+    char *at = t->out->data + (size_t)from * width;
+    if (type == DT_F32 && !t->is_normal) {
+        const float lo = *(const float *)t->a, hi = *(const float *)t->b;
+        uniform_float((float *)(void *)at, words, (double)lo, (double)hi, lo, n);
+        return;
+    }
+    if (type == DT_F64 && !t->is_normal) {
+        const double lo = *(const double *)t->a, hi = *(const double *)t->b;
+        uniform_double((double *)(void *)at, words, lo, hi, lo, n);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const uint32_t *w = words + 4 * i;
+        rng_number(type, at + (size_t)i * width, t->a, t->b, t->is_normal,
+                   (struct rng_block){{w[0], w[1], w[2], w[3]}});
+    }
+}
+
+static void numbers_share(void *context, int64_t share, int worker)
+{
+    const struct numbers *t = context;
+    const int64_t end = min_i64(t->count, (share + 1) * SHARE);
+    uint32_t words[WORDS];
+    for (int64_t at = share * SHARE; at < end; at += BLOCKS) {
+        const int64_t some = min_i64(BLOCKS, end - at);
+        t->set->philox(t->key, 0, 0, t->first + (uint64_t)at, some, words);
+        put_numbers(t, at, words, some);
+    }
+}
+
+void kern_rng_numbers(struct thread_pool *workers, const struct view *out, const void *a,
+                      const void *b, bool is_normal, uint64_t *state)
+{
+    struct numbers t = {.out = out,
+                        .a = a,
+                        .b = b,
+                        .is_normal = is_normal,
+                        .set = tile_set(),
+                        .first = state[0],
+                        .key = state[1],
+                        .count = view_elements(out)};
+    thread_pool_run(workers, ratio_up(t.count, SHARE), numbers_share, &t);
+    state[0] += (uint64_t)t.count;
 }

@@ -5,7 +5,9 @@
 #ifndef HLO_KERN_RNG_H
 #define HLO_KERN_RNG_H
 
-#include "kern/kern.h"
+#include "kern/nest.h"
+
+#include <math.h>
 
 struct rng_block {
     uint32_t w[4];
@@ -45,6 +47,39 @@ static inline struct rng_block rng_philox(uint64_t key, uint64_t lo, uint64_t hi
         b += 0xBB67AE85;
     }
     return (struct rng_block){{c0, c1, c2, c3}};
+}
+
+/* A uniform number of [lo, hi), or a normal one of mean a and deviation b. spec: RngUniform,
+ * RngNormal (grammar/values.md 14.3) */
+static inline void rng_float(enum dtype t, void *at, const void *a, const void *b, bool is_normal,
+                             struct rng_block block)
+{
+    const double lo = float_load(t, a), hi = float_load(t, b);
+    if (is_normal) {
+        const double u = block.w[0] * 0x1p-32, v = block.w[1] * 0x1p-32,
+                     z = sqrt(-2 * log(u < 1e-7 ? 1e-7 : u)) * sin(2 * M_PI * v);
+        float_store(t, at, lo + hi * z);
+        return;
+    }
+    const uint64_t bits = block.w[0] | (uint64_t)block.w[1] << 32;
+    float_store(t, at, (double)(bits >> 12) * 0x1p-52 * (hi - lo) + lo);
+    /* rounding has reached the end of the range, which is excluded */
+    if (lo < hi && float_load(t, at) >= hi)
+        memcpy(at, a, dtype_bytes(t));
+}
+
+/* One number of any type, made from a block. */
+static inline void rng_number(enum dtype t, void *at, const void *a, const void *b, bool is_normal,
+                              struct rng_block block)
+{
+    if (dtype_is_float(t)) {
+        rng_float(t, at, a, b, is_normal, block);
+        return;
+    }
+    const uint64_t bits = block.w[0] | (uint64_t)block.w[1] << 32,
+                   lo = (uint64_t)kern_load_index(t, a),
+                   range = (uint64_t)kern_load_index(t, b) - lo;
+    bits_store(t, at, t == DT_PRED ? bits & 1 : lo + (range ? bits % range : 0));
 }
 
 /* The dimension whose even positions have the first word of a block and the odd ones the second. */

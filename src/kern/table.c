@@ -11,7 +11,6 @@
 
 const struct kernels kern_fast = {
 #define KERNEL(name) .name = kern_##name,
-#define PLAIN(name) .name = plain_##name,
 #include "kern/kernel.def"
 };
 

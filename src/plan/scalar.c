@@ -10,9 +10,14 @@
 
 int scalar_alias_reg(struct maker *m, int reg, char *at, enum dtype t, int64_t n)
 {
-    bool constant = reg >= 0 && m->regs[reg].constant;
+    const struct reg of = reg >= 0 ? m->regs[reg] : (struct reg){0};
     VEC_PUSH(&m->pl->scratch, m->regs, m->reg_count, m->reg_capacity) =
-        (struct reg){.at = at, .n = n, .type = t, .constant = constant};
+        (struct reg){.at = at,
+                     .n = n,
+                     .type = t,
+                     .constant = of.constant,
+                     .rearranged = of.rearranged,
+                     .invariant = of.invariant};
     return m->reg_count - 1;
 }
 
@@ -86,12 +91,26 @@ int scalar_convert(struct maker *m, int reg, enum dtype t)
 
 /* ---- instructions ---- */
 
-/* With dynamic sizes, registers are for scalars only. */
-static bool is_small(const struct program *p, const struct shape *s)
+/* Larger values are of types whose tile kernels compute no more elements per instruction than
+ * machine code does. */
+static int64_t most_elements(const struct maker *m, const struct shape *s)
+{
+    const bool wide = s->dtype == DT_PRED || dtype_bytes(s->dtype) >= 4,
+               long_rows = s->rank > 0 && s->dims[s->rank - 1] >= SCALAR_ROW;
+    return m->in_loop && wide && long_rows ? SCALAR_MAX_IN_LOOP : SCALAR_MAX_ELEMENTS;
+}
+
+bool scalar_fits(const struct maker *m, const struct shape *s)
 {
     int64_t n;
-    return shape_is_array(s) && s->rank <= (p->dynamic ? 0 : VIEW_MAX_RANK) &&
-           shape_elements(s, &n) && n <= SCALAR_MAX_ELEMENTS;
+    return shape_elements(s, &n) && n <= most_elements(m, s);
+}
+
+/* With dynamic sizes, registers are for scalars only. */
+static bool is_small(const struct maker *m, const struct shape *s)
+{
+    return shape_is_array(s) && s->rank <= (m->pl->p->dynamic ? 0 : VIEW_MAX_RANK) &&
+           scalar_fits(m, s);
 }
 
 bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
@@ -99,6 +118,26 @@ bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
     *out = (struct leaves){1, ARENA_NEW(&m->pl->scratch, int)};
     *out->at = reg;
     return reg >= 0;
+}
+
+int scalar_apply(struct maker *m, const struct inst *i, const int *args, int64_t n)
+{
+    enum dtype type, result;
+    kern_tile_fn *fn = plan_tile(m->pl, i, &type, &result);
+    const int reg = fn ? scalar_new_reg(m, result, n) : -1;
+    if (reg < 0)
+        return -1;
+    struct scalar_op *op = scalar_push(m, SCALAR_APPLY, reg);
+    op->fn = fn;
+    op->meaning = (struct tile_meaning){TILE_INST, i, type, result, DT_INVALID};
+    op->count = (int32_t)n;
+    bool constant = true;
+    for (int k = 0; k < i->operand_count; k++) {
+        op->args[k] = m->regs[args[k]].at;
+        constant &= m->regs[args[k]].constant;
+    }
+    scalar_done(m, reg, constant);
+    return reg;
 }
 
 static bool make_tile(struct maker *m, const struct inst *i, const struct leaves *env,
@@ -120,18 +159,18 @@ static bool make_tile(struct maker *m, const struct inst *i, const struct leaves
             return false;
         constant &= m->regs[args[k]].constant;
     }
-    if (result == i->shape->dtype && scalar_known(m, i, args, out))
-        return true;
-    int reg = scalar_new_reg(m, result, n);
-    if (reg < 0)
-        return false;
-    struct scalar_op *op = scalar_push(m, SCALAR_APPLY, reg);
-    op->fn = fn;
-    op->meaning = (struct tile_meaning){TILE_INST, i, type, result, DT_INVALID};
-    op->count = (int32_t)n;
-    for (int k = 0; k < i->operand_count; k++)
-        op->args[k] = m->regs[args[k]].at;
-    scalar_done(m, reg, constant);
+    int reg = -1;
+    if (result == i->shape->dtype && !constant) {
+        if (scalar_known(m, i, args, out))
+            return true;
+        reg = scalar_apply_affine(m, i, args);
+    }
+    if (reg < 0) {
+        reg = scalar_apply(m, i, args, n);
+        if (reg < 0)
+            return false;
+        scalar_set_affine(m, i, args, reg);
+    }
     scalar_set_range(m, i, args, reg);
     return scalar_one_leaf(m, scalar_convert(m, reg, i->shape->dtype), out);
 }
@@ -149,7 +188,7 @@ static bool make_elided(struct maker *m, const struct inst *i, struct leaves *ou
     int64_t n;
     bool allowed = m->pl->p->options.elided != ELIDED_REFUSE &&
                    m->lanes == 1; /* the function that runs instead reports why not */
-    int reg = allowed && is_small(m->pl->p, i->shape) && shape_elements(i->shape, &n)
+    int reg = allowed && is_small(m, i->shape) && shape_elements(i->shape, &n)
                   ? scalar_new_reg(m, i->shape->dtype, n)
                   : -1;
     const struct literal *l = reg < 0 ? NULL : elided_fill(m->pl, i, i->literal);
@@ -168,7 +207,7 @@ static bool make_constant(struct maker *m, const struct inst *i, struct leaves *
         return false;
     if (l->elided)
         return make_elided(m, i, out);
-    if (!is_small(m->pl->p, l->shape))
+    if (!is_small(m, l->shape))
         return scalar_one_leaf(m, scalar_new_large(m, l->shape, -1, l->data), out);
     int reg = scalar_new_reg(m, l->shape->dtype, n);
     if (reg < 0)
@@ -261,6 +300,15 @@ static bool reads_large(const struct maker *m, const struct inst *i, const struc
     return false;
 }
 
+static bool multiplies_rearranged(const struct maker *m, const struct inst *i,
+                                  const struct leaves *env)
+{
+    for (int k = 0; i->opcode == OP_DOT && k < i->operand_count; k++)
+        if (m->regs[env[i->operands[k]->index].at[0]].rearranged)
+            return true;
+    return false;
+}
+
 static bool takes_large(const struct inst *i)
 {
     return scalar_may_be_large(i) || scalar_may_read_large(i) || i->opcode == OP_DYNAMIC_SLICE ||
@@ -271,7 +319,8 @@ static bool compile_inst(struct maker *m, const struct inst *i, const struct lea
                          struct leaves *out)
 {
     const struct program *p = m->pl->p;
-    if ((m->lanes > 1 && !works_in_lanes(i)) || (reads_large(m, i, env) && !takes_large(i)))
+    if ((m->lanes > 1 && !works_in_lanes(i)) || (reads_large(m, i, env) && !takes_large(i)) ||
+        multiplies_rearranged(m, i, env))
         return false;
     switch (i->opcode) {
     case OP_CONSTANT: return make_constant(m, i, out);
@@ -314,7 +363,7 @@ static bool compile_inst(struct maker *m, const struct inst *i, const struct lea
 static bool all_fit(const struct maker *m, const struct shape *s, bool large)
 {
     if (!shape_is_tuple(s))
-        return is_small(m->pl->p, s) || shape_is_token(s) || (large && scalar_is_large(m, s));
+        return is_small(m, s) || shape_is_token(s) || (large && scalar_is_large(m, s));
     for (int k = 0; k < s->count; k++)
         if (!all_fit(m, s->elements[k], large))
             return false;
@@ -329,9 +378,18 @@ static bool may_be_understood(struct planner *pl, const struct inst *i)
            plan_is_lapack(pl->p, i);
 }
 
+/* Fused loops read parts of larger arrays in place where registers would need a copy. */
+static bool is_better_fused(const struct inst *i)
+{
+    int64_t n;
+    return (i->opcode == OP_CONCATENATE || i->opcode == OP_PAD) && shape_elements(i->shape, &n) &&
+           n > SCALAR_MAX_ELEMENTS;
+}
+
 static bool is_taken(const struct maker *m, const struct inst *i)
 {
-    return all_fit(m, i->shape, scalar_may_be_large(i)) && may_be_understood(m->pl, i);
+    return !is_better_fused(i) && all_fit(m, i->shape, scalar_may_be_large(i)) &&
+           may_be_understood(m->pl, i);
 }
 
 /* Only live instructions must be small: conditions of loops often read only one or two of their
@@ -344,6 +402,32 @@ static bool all_live_small(const struct maker *m, struct inst *const *order, int
             continue;
         if (!is_taken(m, i))
             return false;
+    }
+    return true;
+}
+
+static bool is_invariant(const struct maker *m, struct leaves l)
+{
+    for (int k = 0; k < l.count; k++)
+        if (l.at[k] != NO_VALUE && !m->regs[l.at[k]].constant && !m->regs[l.at[k]].invariant)
+            return false;
+    return true;
+}
+
+/* Marks the results of operations on what the loop does not change. False if they are computed and
+ * large: a function computes them once per loop. */
+static bool mark_invariant(struct maker *m, const struct inst *i, const struct leaves *env,
+                           struct leaves results)
+{
+    if (i->operand_count == 0 || !is_invariant(m, scalar_operands(m, i, env, 0)))
+        return true;
+    const bool computes = op_is(i->opcode, OP_ELEMENTWISE) || i->opcode == OP_DOT;
+    for (int k = 0; k < results.count; k++) {
+        struct reg *r = results.at[k] == NO_VALUE ? NULL : &m->regs[results.at[k]];
+        if (r && computes && !r->constant && r->n > SCALAR_MAX_ELEMENTS)
+            return false;
+        if (r)
+            r->invariant = true;
     }
     return true;
 }
@@ -364,7 +448,8 @@ static bool make_live(struct maker *m, const struct computation *c, struct leave
     }
     for (int k = 0; k < count; k++)
         if (order[k]->opcode != OP_PARAMETER &&
-            !compile_inst(m, order[k], env, &env[order[k]->index]))
+            (!compile_inst(m, order[k], env, &env[order[k]->index]) ||
+             !mark_invariant(m, order[k], env, env[order[k]->index])))
             return false;
     *out = env[c->root->index];
     return true;
@@ -373,13 +458,15 @@ static bool make_live(struct maker *m, const struct computation *c, struct leave
 bool scalar_computation(struct maker *m, const struct computation *c, struct leaves args,
                         struct leaves *out)
 {
-    if (m->depth >= SCALAR_INLINE || m->pl->not_scalar[c->index])
+    /* what fails in a loop, where more is allowed, fails elsewhere too */
+    const uint8_t outside = 1, inside = 2, failed = m->in_loop ? outside | inside : outside;
+    if (m->depth >= SCALAR_INLINE || m->pl->not_scalar[c->index] & (m->in_loop ? inside : outside))
         return false;
     m->depth++;
     bool ok = make_live(m, c, args, out);
     m->depth--;
     if (!ok && m->budget >= 0 && m->lanes == 1 && m->depth < SCALAR_INLINE)
-        m->pl->not_scalar[c->index] = true;
+        m->pl->not_scalar[c->index] |= failed;
     return ok;
 }
 
@@ -466,7 +553,7 @@ static bool make_params(struct maker *m, const struct computation *c, struct sca
             enum dtype t = shapes[j]->dtype;
             given.at[at] = out->at[at] = NO_VALUE;
             int64_t elements;
-            if (!is_small(m->pl->p, shapes[j]) || !elements_of(m, shapes[j], &elements))
+            if (!is_small(m, shapes[j]) || !elements_of(m, shapes[j], &elements))
                 continue;
             given.at[at] = scalar_new_reg(m, types ? types[at] : t, elements);
             if (given.at[at] < 0)
@@ -486,8 +573,7 @@ struct scalar_code *scalar_of_computation(struct planner *pl, const struct compu
     struct maker m = {.pl = pl, .lanes = t && t->lanes ? t->lanes : 1, .budget = SCALAR_BUDGET};
     struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
     struct leaves args, results;
-    if (pl->not_scalar[c->index] || !all_fit(&m, c->root->shape, false) ||
-        !make_params(&m, c, code, t ? t->args : NULL, &args))
+    if (!all_fit(&m, c->root->shape, false) || !make_params(&m, c, code, t ? t->args : NULL, &args))
         return NULL;
     if (!scalar_computation(&m, c, args, &results))
         return NULL;
@@ -505,7 +591,7 @@ static bool make_operand(struct maker *m, const struct inst *i, int first, struc
     for (int k = 0; k < count; k++) {
         int64_t n;
         int made = NO_VALUE;
-        if (is_small(m->pl->p, shapes[k]) && shape_elements(shapes[k], &n))
+        if (is_small(m, shapes[k]) && shape_elements(shapes[k], &n))
             made = scalar_new_reg(m, shapes[k]->dtype, n);
         else if (shape_is_array(shapes[k]))
             made = scalar_new_large(m, shapes[k], first + k, NULL);
@@ -542,6 +628,7 @@ struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
     struct maker m = {.pl = pl,
                       .lanes = 1,
                       .budget = SCALAR_BUDGET,
+                      .in_loop = i->opcode == OP_WHILE,
                       .takes_large = !pl->p->dynamic && !pl->p->options.plain};
     if (!all_fit(&m, i->shape, true))
         return NULL;

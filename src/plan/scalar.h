@@ -6,6 +6,7 @@
  *   scalar_array.c    operations on small arrays
  *   scalar_large.c    large arrays in the state of a loop
  *   scalar_range.c    value ranges
+ *   scalar_affine.c   shorter chains of integer operations with constants
  *   scalar_moves.c    removal of moves and dead operations
  *   scalar_native*.c  operations as machine code
  *   scalar_run.c      execution
@@ -21,8 +22,11 @@
 enum {
     SCALAR_BUDGET = 1 << 15, /* instructions visited, and calls inlined, per compilation */
     SCALAR_INLINE = 100,     /* nesting of calls */
-    /* elements of one value: larger values gain more from reused storage */
+    /* elements of one value: larger values gain more from reused storage. In loops, which run many
+     * times, more than elsewhere, where calls are inlined and fused instead. */
     SCALAR_MAX_ELEMENTS = 1024,
+    SCALAR_MAX_IN_LOOP = 4096,
+    SCALAR_ROW = 16, /* elements of a row of such a value; fused loops do not copy shorter ones */
     SCALAR_MAX_BYTES = 1 << 20, /* total size of the registers */
     SCALAR_FEW = 3 /* up to this many elements, scalar operations are faster than a kernel call */
 };
@@ -32,10 +36,15 @@ struct reg {
     int64_t n; /* elements */
     enum dtype type;
     bool constant;
+    /* a large copy of a view that is not dense, which a function would read in place: the order of
+     * the terms of a product depends on strides */
+    bool rearranged;
+    bool invariant;                   /* in the innermost loop */
     bool own;                         /* neither a part nor an alias of another register */
     struct large_array *large_array;  /* of a large array that is not in a register; else NULL */
     int version;                      /* version of its large array that this register refers to */
     const struct scalar_range *range; /* NULL: unknown */
+    const struct scalar_affine *affine; /* NULL: unknown */
 };
 struct scalar_range {
     int64_t min, max;
@@ -57,6 +66,7 @@ struct maker {
     /* elements per value; 1 except in vectorized reducer bodies */
     int64_t lanes;
     int budget, depth;
+    bool in_loop; /* it is a loop that is compiled */
     int64_t bytes;
     struct reg *regs;
     int reg_count;
@@ -86,11 +96,16 @@ struct scalar_op *scalar_push(struct maker *m, enum scalar_kind kind, int out);
 struct scalar_op *scalar_push_jump(struct maker *m, enum scalar_kind kind);
 void scalar_push_move(struct maker *m, int to, int from);
 int64_t scalar_reg_bytes(const struct maker *m, int reg);
+/* Whether an array is small enough for a register. */
+bool scalar_fits(const struct maker *m, const struct shape *s);
 /* Completes the last operation, whose operands are set: if `constant`, it is executed immediately
  * and removed. */
 void scalar_done(struct maker *m, int out, bool constant);
 /* The register, or a new one with its value converted to `t`; -1 when the types do not convert. */
 int scalar_convert(struct maker *m, int reg, enum dtype t);
+/* Adds an elementwise operation on registers of its operand type, of n elements, and returns the
+ * register of its result; -1 on failure. */
+int scalar_apply(struct maker *m, const struct inst *i, const int *args, int64_t n);
 /* The register as a leaf; false for a negative register. */
 bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out);
 /* The leaves of operands `first` and up, in order. */
@@ -174,6 +189,14 @@ bool scalar_known(struct maker *m, const struct inst *i, const int *args, struct
 void scalar_set_range(struct maker *m, const struct inst *i, const int *args, int reg);
 /* Whether the value is an integer from 0 to `last`. */
 bool scalar_is_inside(const struct maker *m, int reg, int64_t last);
+
+/* ---- scalar_affine.c ---- */
+
+/* Makes operations for an integer sum or product with a constant that depend on fewer operations
+ * before; returns the register of the result, or -1 if there are none. */
+int scalar_apply_affine(struct maker *m, const struct inst *i, const int *args);
+/* Records what the operation has computed. */
+void scalar_set_affine(struct maker *m, const struct inst *i, const int *args, int reg);
 
 /* ---- scalar_moves.c ---- */
 

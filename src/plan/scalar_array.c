@@ -54,11 +54,11 @@ static bool copy_of_large(struct maker *m, int reg, const struct view *v, const 
                           struct leaves *out)
 {
     struct scalar_copy *c = ARENA_NEW(&m->pl->p->arena, struct scalar_copy);
-    const int made =
-        elements_of(s) <= SCALAR_MAX_ELEMENTS ? scalar_new_reg(m, v->dtype, elements_of(s)) : -1;
+    const int made = scalar_fits(m, s) ? scalar_new_reg(m, v->dtype, elements_of(s)) : -1;
     if (made < 0)
         return false;
     *c = (struct scalar_copy){view_of(m, made, s), *v};
+    m->regs[made].rearranged = m->regs[made].n > SCALAR_MAX_ELEMENTS && !view_is_dense(v);
     scalar_push(m, SCALAR_COPY, made)->copy = c;
     return scalar_set_address(m, reg, &c->x, v->data - origin_of(m, reg)) &&
            scalar_one_leaf(m, made, out);
@@ -77,6 +77,7 @@ static bool view_result(struct maker *m, int reg, const struct view *v, const st
     int made = scalar_new_reg(m, v->dtype, elements_of(s));
     if (made < 0)
         return false;
+    m->regs[made].rearranged = m->regs[made].n > SCALAR_MAX_ELEMENTS;
     struct view to = view_of(m, made, s);
     push_copy(m, made, &to, v, m->regs[reg].constant);
     return scalar_one_leaf(m, made, out);

@@ -44,6 +44,9 @@ static bool state_registers(struct maker *m, const struct inst *loop, struct lea
             const struct reg r = m->regs[init.at[k]];
             out->at[k] = scalar_alias_reg(m, init.at[k], r.at, r.type, r.n);
         }
+    for (int k = 0; k < init.count; k++)
+        if (out->at[k] != NO_VALUE)
+            m->regs[out->at[k]].invariant = scalar_is_invariant(loop, init.count, k);
     return true;
 }
 

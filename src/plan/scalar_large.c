@@ -45,7 +45,7 @@ int scalar_same_large(struct maker *m, int reg)
 
 bool scalar_may_read_large(const struct inst *i)
 {
-    enum { MOST_OPERATIONS = 1 << 18, MOST_BYTES = 1 << 18 }; /* for one thread, without delay */
+    enum { MOST_OPERATIONS = 1 << 19, MOST_BYTES = 1 << 19 }; /* for one thread, without delay */
     const struct cost c = plan_cost_of_inst(i);
     switch (i->opcode) {
     case OP_BROADCAST:

@@ -314,7 +314,7 @@ START_TEST(scalar_code_agrees_with_kernels)
 {
     struct run scalar, array;
     run_text(&scalar, COUNTING("f32[]"), &(struct plan_options){0});
-    run_text(&array, COUNTING("f32[2000]"), &(struct plan_options){0});
+    run_text(&array, COUNTING("f32[5000]"), &(struct plan_options){0});
     ck_assert_ptr_nonnull(step_scalar(last_step(&scalar)));
     ck_assert_ptr_null(step_scalar(last_step(&array)));
     ck_assert_mem_eq(scalar.result->data, array.result->data, sizeof(float));
@@ -470,10 +470,10 @@ START_TEST(constants_are_computed_once_and_cached)
         "b {\n  p = (s32[], s32[]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
         "  sum = s32[] get-tuple-element(p), index=1\n"
         "  one = s32[] constant(1)\n  zero = s32[] constant(0)\n  j = s32[] add(i, one)\n"
-        "  x = s32[2000] iota(), iota_dimension=0\n"
-        "  y = s32[2000] multiply(x, x)\n"
+        "  x = s32[5000] iota(), iota_dimension=0\n"
+        "  y = s32[5000] multiply(x, x)\n"
         "  u = s32[1] reshape(j)\n"
-        "  z = s32[2000] dynamic-update-slice(y, u, zero)\n"
+        "  z = s32[5000] dynamic-update-slice(y, u, zero)\n"
         "  s = s32[] reduce(z, sum), dimensions={0}, to_apply=add\n"
         "  ROOT t = (s32[], s32[]) tuple(j, s)\n}\n"
         "ENTRY e {\n  z = s32[] constant(0)\n  t = (s32[], s32[]) tuple(z, z)\n"
@@ -489,7 +489,7 @@ START_TEST(constants_are_computed_once_and_cached)
         once,
         3); /* iota and its square in the loop, and the loop, which does not depend on parameters */
     uint32_t squares = 0; /* wraps like the sum of the module */
-    for (uint32_t k = 0; k < 2000; k++)
+    for (uint32_t k = 0; k < 5000; k++)
         squares += k * k;
     ck_assert_uint_eq(*(uint32_t *)r.result->data, 3 * squares + 1 + 2 + 3);
     run_free(&r);

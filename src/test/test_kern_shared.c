@@ -529,6 +529,47 @@ START_TEST(rng_results)
     bits_of_all(DT_U32, 2, (int64_t[]){5, 20002}, KERN_THREE_FRY);
     bits_of_all(DT_U16, 3, (int64_t[]){5, 7, 3001}, KERN_THREE_FRY);
     bits_of_all(DT_U8, 2, (int64_t[]){500, 251}, KERN_THREE_FRY);
+    bits_of_all(DT_S8, 1, (int64_t[]){70001}, KERN_PHILOX);
+    bits_of_all(DT_F16, 1, (int64_t[]){70001}, KERN_PHILOX);
+    bits_of_all(DT_U4, 1, (int64_t[]){70001}, KERN_PHILOX);
+}
+END_TEST
+
+/* Uniform numbers of [a, b), or normal ones, whose bytes are those of the plain kernel. */
+static void numbers_of_all(enum dtype t, const void *a, const void *b, bool is_normal, int64_t n)
+{
+    static char plain[1 << 20], fast[1 << 20];
+    struct view expected, out;
+    view_dense(&expected, t, 1, &n, plain);
+    view_dense(&out, t, 1, &n, fast);
+    const size_t bytes = (size_t)n * dtype_bytes(t);
+    uint64_t state[2] = {UINT64_MAX - 1000, 0x0123456789abcdef};
+    ck_assert(bytes <= sizeof fast);
+    kern_plain.rng_numbers(NULL, &expected, a, b, is_normal, state);
+    for (int k = 0; k < THREAD_POOLS; k++) {
+        uint64_t next[2] = {UINT64_MAX - 1000, 0x0123456789abcdef};
+        memset(fast, 0, bytes);
+        kern_fast.rng_numbers(thread_pools[k], &out, a, b, is_normal, next);
+        ck_assert(memcmp(next, state, sizeof state) == 0);
+        ck_assert_msg(memcmp(fast, plain, bytes) == 0, "%s, %d threads", dtype_spelling(t),
+                      thread_counts[k]);
+    }
+}
+
+START_TEST(rng_number_results)
+{
+    const float few[] = {16777215, 16777216}, wide[] = {-3, INFINITY}, none[] = {2, -1};
+    numbers_of_all(DT_F32, &(float){-1.5F}, &(float){2.75F}, false, 100001);
+    numbers_of_all(DT_F32, &few[0], &few[1], false, 5000);
+    numbers_of_all(DT_F32, &wide[0], &wide[1], false, 300);
+    numbers_of_all(DT_F32, &none[0], &none[1], false, 300);
+    numbers_of_all(DT_F32, &(float){NAN}, &(float){1}, false, 300);
+    numbers_of_all(DT_F64, &(double){0}, &(double){1}, false, 100001);
+    numbers_of_all(DT_F32, &(float){1}, &(float){3}, true, 20000);
+    numbers_of_all(DT_BF16, &(uint16_t){0x3f80}, &(uint16_t){0x4000}, false, 20000);
+    numbers_of_all(DT_S32, &(int32_t){-7}, &(int32_t){INT32_MAX}, false, 20000);
+    numbers_of_all(DT_U8, &(uint8_t){3}, &(uint8_t){200}, false, 20000);
+    numbers_of_all(DT_PRED, &(uint8_t){0}, &(uint8_t){1}, false, 20000);
 }
 END_TEST
 
@@ -550,6 +591,7 @@ int main(void)
     tcase_add_test(tests, sorts);
     tcase_add_test(tests, topks);
     tcase_add_test(tests, rng_results);
+    tcase_add_test(tests, rng_number_results);
     suite_add_tcase(suite, tests);
     return check_run(suite);
 }

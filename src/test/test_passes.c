@@ -172,28 +172,28 @@ END_TEST
 START_TEST(dead_loop_state_is_dropped)
 {
     static const char body[] =
-        "  s = (s32[], s32[2000], s32[2000], s32[2000]) parameter(0)\n"
+        "  s = (s32[], s32[5000], s32[5000], s32[5000]) parameter(0)\n"
         "  i = s32[] get-tuple-element(s), index=0\n  one = s32[] constant(1)\n"
-        "  j = s32[] add(i, one)\n  x = s32[2000] get-tuple-element(s), index=1\n"
-        "  y = s32[2000] get-tuple-element(s), index=2\n  x1 = s32[2000] add(x, x)\n"
-        "  y1 = s32[2000] negate(y)\n  z = s32[2000] get-tuple-element(s), index=3\n"
-        "  z1 = s32[2000] multiply(z, z)\n"
-        "  ROOT t = (s32[], s32[2000], s32[2000], s32[2000]) tuple(j, x1, y1, z1)\n}\n";
+        "  j = s32[] add(i, one)\n  x = s32[5000] get-tuple-element(s), index=1\n"
+        "  y = s32[5000] get-tuple-element(s), index=2\n  x1 = s32[5000] add(x, x)\n"
+        "  y1 = s32[5000] negate(y)\n  z = s32[5000] get-tuple-element(s), index=3\n"
+        "  z1 = s32[5000] multiply(z, z)\n"
+        "  ROOT t = (s32[], s32[5000], s32[5000], s32[5000]) tuple(j, x1, y1, z1)\n}\n";
     struct plan_stats s = {0};
     struct buf text = {0};
     buf_printf(&text,
                "HloModule m\nb1 {\n%sb2 {\n%s"
-               "c {\n  s = (s32[], s32[2000], s32[2000], s32[2000]) parameter(0)\n"
+               "c {\n  s = (s32[], s32[5000], s32[5000], s32[5000]) parameter(0)\n"
                "  i = s32[] get-tuple-element(s), index=0\n  n = s32[] constant(3)\n"
                "  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
                "ENTRY e {\n  zero = s32[] constant(0)\n"
-               "  x = s32[2000] iota(), iota_dimension=0\n"
-               "  t = (s32[], s32[2000], s32[2000], s32[2000]) tuple(zero, x, x, x)\n"
-               "  w1 = (s32[], s32[2000], s32[2000], s32[2000]) while(t), condition=c, body=b1\n"
-               "  w2 = (s32[], s32[2000], s32[2000], s32[2000]) while(t), condition=c, body=b2\n"
-               "  x3 = s32[2000] get-tuple-element(w1), index=1\n"
-               "  y3 = s32[2000] get-tuple-element(w2), index=2\n"
-               "  a = s32[2000] add(x3, y3)\n"
+               "  x = s32[5000] iota(), iota_dimension=0\n"
+               "  t = (s32[], s32[5000], s32[5000], s32[5000]) tuple(zero, x, x, x)\n"
+               "  w1 = (s32[], s32[5000], s32[5000], s32[5000]) while(t), condition=c, body=b1\n"
+               "  w2 = (s32[], s32[5000], s32[5000], s32[5000]) while(t), condition=c, body=b2\n"
+               "  x3 = s32[5000] get-tuple-element(w1), index=1\n"
+               "  y3 = s32[5000] get-tuple-element(w2), index=2\n"
+               "  a = s32[5000] add(x3, y3)\n"
                "  ROOT r = s32[2] slice(a), slice={[1:3]}\n}\n",
                body, body);
     buf_putc(&text, '\0');
@@ -429,32 +429,32 @@ START_TEST(loop_invariants_are_hoisted)
     struct plan_stats s = {0};
     check_text(
         "HloModule m\n"
-        "ci {\n  p = (s32[], s32[2000], s32[2000]) parameter(0)\n  i = s32[] get-tuple-element(p), "
+        "ci {\n  p = (s32[], s32[5000], s32[5000]) parameter(0)\n  i = s32[] get-tuple-element(p), "
         "index=0\n"
         "  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
-        "bi {\n  p = (s32[], s32[2000], s32[2000]) parameter(0)\n  i = s32[] get-tuple-element(p), "
+        "bi {\n  p = (s32[], s32[5000], s32[5000]) parameter(0)\n  i = s32[] get-tuple-element(p), "
         "index=0\n"
-        "  x = s32[2000] get-tuple-element(p), index=1\n  y = s32[2000] get-tuple-element(p), "
+        "  x = s32[5000] get-tuple-element(p), index=1\n  y = s32[5000] get-tuple-element(p), "
         "index=2\n"
-        "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  xx = s32[2000] multiply(x, x)\n"
-        "  d = s32[2000] divide(xx, x)\n  z = s32[2000] add(d, y)\n"
-        "  ROOT t = (s32[], s32[2000], s32[2000]) tuple(j, x, z)\n}\n"
-        "co {\n  p = (s32[], s32[2000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+        "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  xx = s32[5000] multiply(x, x)\n"
+        "  d = s32[5000] divide(xx, x)\n  z = s32[5000] add(d, y)\n"
+        "  ROOT t = (s32[], s32[5000], s32[5000]) tuple(j, x, z)\n}\n"
+        "co {\n  p = (s32[], s32[5000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
         "  n = s32[] constant(4)\n  ROOT r = pred[] compare(i, n), direction=LE\n}\n"
-        "bo {\n  p = (s32[], s32[2000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
-        "  y = s32[2000] get-tuple-element(p), index=1\n  one = s32[] constant(1)\n  j = s32[] "
+        "bo {\n  p = (s32[], s32[5000]) parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n"
+        "  y = s32[5000] get-tuple-element(p), index=1\n  one = s32[] constant(1)\n  j = s32[] "
         "add(i, one)\n"
-        "  b = s32[2000] broadcast(i), dimensions={}\n  zero = s32[] constant(0)\n"
-        "  t = (s32[], s32[2000], s32[2000]) tuple(zero, b, y)\n"
-        "  w = (s32[], s32[2000], s32[2000]) while(t), condition=ci, body=bi\n"
-        "  v = s32[2000] get-tuple-element(w), index=2\n  ROOT r = (s32[], s32[2000]) tuple(j, "
+        "  b = s32[5000] broadcast(i), dimensions={}\n  zero = s32[] constant(0)\n"
+        "  t = (s32[], s32[5000], s32[5000]) tuple(zero, b, y)\n"
+        "  w = (s32[], s32[5000], s32[5000]) while(t), condition=ci, body=bi\n"
+        "  v = s32[5000] get-tuple-element(w), index=2\n  ROOT r = (s32[], s32[5000]) tuple(j, "
         "v)\n}\n"
-        "ENTRY e {\n  one = s32[] constant(1)\n  y = s32[2000] iota(), iota_dimension=0\n"
-        "  t = (s32[], s32[2000]) tuple(one, y)\n  w = (s32[], s32[2000]) while(t), condition=co, "
+        "ENTRY e {\n  one = s32[] constant(1)\n  y = s32[5000] iota(), iota_dimension=0\n"
+        "  t = (s32[], s32[5000]) tuple(one, y)\n  w = (s32[], s32[5000]) while(t), condition=co, "
         "body=bo\n"
-        "  v = s32[2000] get-tuple-element(w), index=1\n  ROOT r = s32[2] slice(v), "
-        "slice={[1998:2000]}\n}\n",
-        "{2028, 2029}", &s); /* 3 * (1 + 2 + 3 + 4) more */
+        "  v = s32[5000] get-tuple-element(w), index=1\n  ROOT r = s32[2] slice(v), "
+        "slice={[4998:5000]}\n}\n",
+        "{5028, 5029}", &s); /* 3 * (1 + 2 + 3 + 4) more */
     /* multiply and divide are fused */
     ck_assert_int_eq(s.invariant, 1);
 }
@@ -605,7 +605,7 @@ static void put_module(struct text *t)
 {
     t->type = chance(t, 2) ? "s32" : "f32";
     t->size = chance(t, 2)   ? 5
-              : chance(t, 8) ? 2000
+              : chance(t, 8) ? chance(t, 8) ? 5000 : 2000
                              : 70000; /* small arrays run as scalar code, large ones as kernels */
     snprintf(t->array, sizeof t->array, "%s[%d]", t->type, t->size);
     put(t, "HloModule m\n");
@@ -634,7 +634,7 @@ static void put_module(struct text *t)
 
 /* ---- loops that read and update slices of large arrays ---- */
 
-enum { LARGE = 2000, PIECE = 3, MAX_VARIABLES = 12 };
+enum { LARGE = 5000, PIECE = 3, MAX_VARIABLES = 12 };
 
 struct slice_program {
     struct text text;

@@ -7,59 +7,12 @@
 #include "kern/plain/plain.h"
 #include "kern/rng.h"
 
-#include <math.h>
-
-/* state[0]: numbers drawn so far; state[1]: the key */
-static struct rng_block next_block(uint64_t *state)
+void plain_rng_numbers(struct thread_pool *workers, const struct view *out, const void *a,
+                       const void *b, bool is_normal, uint64_t *state)
 {
-    return rng_philox(state[1], state[0]++, 0, 0);
-}
-
-static double unit(uint64_t *state)
-{
-    struct rng_block b = next_block(state);
-    return (double)((b.w[0] | (uint64_t)b.w[1] << 32) >> 12) * 0x1p-52;
-}
-
-static double normal(uint64_t *state)
-{
-    struct rng_block b = next_block(state);
-    double u = b.w[0] * 0x1p-32, v = b.w[1] * 0x1p-32;
-    return sqrt(-2 * log(u < 1e-7 ? 1e-7 : u)) * sin(2 * M_PI * v);
-}
-
-static void random_float(enum dtype t, void *at, const void *a, const void *b, bool is_normal,
-                         uint64_t *state)
-{
-    double lo = float_load(t, a), hi = float_load(t, b);
-    if (is_normal) {
-        float_store(t, at, lo + hi * normal(state));
-        return;
-    }
-    float_store(t, at, unit(state) * (hi - lo) + lo);
-    /* rounding has reached the end of the range, which is excluded */
-    if (lo < hi && float_load(t, at) >= hi)
-        memcpy(at, a, dtype_bytes(t));
-}
-
-static void random_integer(enum dtype t, void *at, const void *a, const void *b, uint64_t *state)
-{
-    struct rng_block r = next_block(state);
-    uint64_t bits = r.w[0] | (uint64_t)r.w[1] << 32;
-    uint64_t lo = (uint64_t)kern_load_index(t, a), range = (uint64_t)kern_load_index(t, b) - lo;
-    bits_store(t, at, t == DT_PRED ? bits & 1 : lo + (range ? bits % range : 0));
-}
-
-void plain_rng_numbers(const struct view *out, const void *a, const void *b, bool is_normal,
-                       uint64_t *state)
-{
-    size_t width = dtype_bytes(out->dtype);
-    int64_t n = view_elements(out);
-    for (int64_t i = 0; i < n; i++) {
-        char *at = out->data + (size_t)i * width;
-        if (dtype_is_float(out->dtype))
-            random_float(out->dtype, at, a, b, is_normal, state);
-        else
-            random_integer(out->dtype, at, a, b, state);
-    }
+    const size_t width = dtype_bytes(out->dtype);
+    const int64_t n = view_elements(out);
+    for (int64_t i = 0; i < n; i++)
+        rng_number(out->dtype, out->data + (size_t)i * width, a, b, is_normal,
+                   rng_philox(state[1], state[0]++, 0, 0));
 }
