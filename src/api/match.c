@@ -112,6 +112,34 @@ bool match_identical(const struct matching *m, size_t a, size_t b)
     return !differ(&exact, a, b, NULL);
 }
 
+/* Whether its value consists of elements of operands. */
+static bool moves(const struct inst *i)
+{
+    const int class = op_table[i->opcode].class;
+    return class == CLASS_REARRANGE || class == CLASS_RETYPE || class == CLASS_PASS ||
+           i->opcode == OP_BITCAST;
+}
+
+/* Whether it is a constant or one that is moved. */
+static bool is_constant(const struct tracks *t, size_t b)
+{
+    const struct inst *i = inst_of(t, b);
+    while (moves(i) && i->operand_count == 1)
+        i = i->operands[0];
+    return i->opcode == OP_CONSTANT;
+}
+
+size_t match_agreeing(const struct matching *m)
+{
+    size_t count = 0;
+    for (size_t b = 0; b < m->b.insts; b++) {
+        const long a = hlo_pair_of_b(m->pairing, b).other;
+        count += a >= 0 && track_counts(&m->b, b) && !is_constant(&m->b, b) &&
+                 !differ(m, (size_t)a, b, NULL);
+    }
+    return count;
+}
+
 /* ---- pairing ---- */
 
 static bool is_paired(const struct matching *m, size_t b)
@@ -152,8 +180,7 @@ static uint64_t numbers_of(const struct tracks *t, size_t inst)
     return k->kept ? k->at[0].numbers : 0;
 }
 
-/* The last part of an op_name, or a name without its number. */
-static struct str stem_of(const char *name)
+struct str match_stem(const char *name)
 {
     const char *slash = strrchr(name, '/');
     const char *start = slash ? slash + 1 : name;
@@ -167,8 +194,8 @@ static bool are_related(const struct hlo_listed *x, const struct hlo_listed *y)
     const char *const names[2][2] = {{x->name, x->op_name}, {y->name, y->op_name}};
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
-            const struct str stem = stem_of(names[0][i]);
-            if (stem.len > 0 && str_eq(stem, stem_of(names[1][j])))
+            const struct str stem = match_stem(names[0][i]);
+            if (stem.len > 0 && str_eq(stem, match_stem(names[1][j])))
                 return true;
         }
     return false;
@@ -461,21 +488,11 @@ struct suspect *match_suspects(const struct matching *m, size_t *count)
 
 /* ---- origins ---- */
 
-/* Whether its value consists of elements of operands. */
-static bool moves(const struct inst *i)
-{
-    const int class = op_table[i->opcode].class;
-    return class == CLASS_REARRANGE || class == CLASS_RETYPE || class == CLASS_PASS ||
-           i->opcode == OP_BITCAST;
-}
-
 struct cone {
     const struct matching *m;
     bool *seen;
     bool all; /* follow operands without a partner */
     size_t best;
-    bool constants; /* do not follow predicates without a partner: other constants may make them
-                       false, which is no evidence */
 };
 
 /* Whether its partner has the same op or a similar name, or was not found by its value alone. */
@@ -504,23 +521,32 @@ static void find_origin(struct cone *o, size_t b)
     for (size_t k = 0; k < y.operand_count; k++) {
         const size_t j = hlo_pair_source(t->l, y.operands[k]);
         if (moves(inst_of(t, j)) ||
-            (!has_likely_partner(o->m, j) && (o->all || is_paired(o->m, j)) &&
-             !(o->constants && inst_of(t, j)->opcode == OP_COMPARE)))
+            (!has_likely_partner(o->m, j) && (o->all || is_paired(o->m, j))))
             find_origin(o, j);
     }
 }
 
-/* Whether it has changed itself, such as in its attributes. */
-static bool is_certain(const struct matching *m, const struct suspect *u)
+static bool is_informative(const struct matching *m, size_t participant, size_t b)
 {
-    return u->evidence == PARTNER || (u->evidence <= BY_CHANCE &&
-                                      inst_of(&m->a, u->a)->opcode == inst_of(&m->b, u->b)->opcode);
+    return track_of(&m->b, participant, b)->information >= LOOK_INFORMATION;
+}
+
+enum match_scope match_scope_of(const struct matching *m, const struct suspect *u)
+{
+    if (u->evidence == PARTNER)
+        return MATCH_ITSELF;
+    if (u->evidence >= RELATED || !is_informative(m, u->at.participant, u->b))
+        return MATCH_RESULTS;
+    return u->evidence <= BY_CHANCE && inst_of(&m->a, u->a)->opcode == inst_of(&m->b, u->b)->opcode
+               ? MATCH_ITSELF
+               : MATCH_OPERANDS;
 }
 
 size_t match_origin(const struct matching *m, const struct suspect *u)
 {
     struct cone o = {m, ARENA_ARRAY(m->arena, bool, m->b.insts), u->evidence >= RELATED, u->b};
-    if (is_certain(m, u))
+    if (u->evidence <= BY_CHANCE &&
+        (u->evidence == PARTNER || inst_of(&m->a, u->a)->opcode == inst_of(&m->b, u->b)->opcode))
         return u->b;
     find_origin(&o, u->b);
     return o.best;
@@ -529,9 +555,19 @@ size_t match_origin(const struct matching *m, const struct suspect *u)
 /* ---- candidates ---- */
 
 struct candidate {
-    size_t inst;
+    struct match_candidate it;
     bool inner; /* an operand has no partner */
     uint64_t order;
+};
+
+struct candidates {
+    const struct matching *m;
+    bool constants;
+    bool itself;   /* the change shows in the pair, unless it is in an applied computation */
+    bool *seen;    /* what the value of the suspect was computed from */
+    bool *visited; /* by computation, while its instructions are added */
+    struct candidate *at;
+    size_t count, capacity;
 };
 
 static int compare_candidates(const void *x, const void *y)
@@ -539,7 +575,9 @@ static int compare_candidates(const void *x, const void *y)
     const struct candidate *a = x, *b = y;
     if (a->inner != b->inner)
         return a->inner ? 1 : -1;
-    return (a->order > b->order) - (a->order < b->order);
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    return (a->it.inst > b->it.inst) - (a->it.inst < b->it.inst);
 }
 
 static bool has_operand_without_partner(const struct matching *m, size_t b)
@@ -553,69 +591,115 @@ static bool has_operand_without_partner(const struct matching *m, size_t b)
     return false;
 }
 
-/* Marks what the value of an instruction was computed from, up to instructions with partners. */
-static void find_unpaired(const struct matching *m, bool *seen, size_t b)
+/* Marks what the value of an instruction was computed from, up to instructions with partners. The
+ * state of a loop is computed from all of the loop. */
+static void find_unpaired(struct candidates *c, size_t b)
+{
+    const struct tracks *t = &c->m->b;
+    const struct hlo_listed y = hlo_list_inst(t->l, b);
+    if (c->seen[b])
+        return;
+    c->seen[b] = true;
+    for (size_t k = 0; k < y.callee_count && runs(t, b); k++)
+        find_unpaired(c, hlo_list_computation(t->l, y.callees[k]).root);
+    const struct hlo_listed_computation in = hlo_list_computation(t->l, y.computation);
+    for (size_t k = 0; k < in.caller_count && y.parameter >= 0; k++)
+        if (runs(t, in.callers[k]))
+            find_unpaired(c, in.callers[k]);
+    for (size_t k = 0; k < y.operand_count; k++) {
+        const size_t j = hlo_pair_source(t->l, y.operands[k]);
+        const struct inst *from = inst_of(t, j);
+        if (moves(from) || op_is(from->opcode, OP_NAMES | OP_RUNS) || from->opcode == OP_CONSTANT ||
+            !has_likely_partner(c->m, j))
+            find_unpaired(c, j);
+    }
+}
+
+static void add_candidate(struct candidates *c, size_t inst, size_t by)
+{
+    VEC_PUSH(c->m->arena, c->at, c->count, c->capacity) = (struct candidate){
+        {inst, by}, has_operand_without_partner(c->m, by), track_of(&c->m->b, 0, by)->first};
+}
+
+/* Adds the instructions of the computations that an instruction applies to elements. */
+static void add_applied(struct candidates *c, size_t b, size_t by)
+{
+    const hlo_listing *l = c->m->b.l;
+    const struct hlo_listed y = hlo_list_inst(l, b);
+    for (size_t k = 0; k < y.callee_count; k++) {
+        const struct hlo_listed_computation in = hlo_list_computation(l, y.callees[k]);
+        if (c->visited[y.callees[k]])
+            continue;
+        c->visited[y.callees[k]] = true;
+        for (size_t i = in.first; i < in.first + in.count; i++) {
+            if (match_has_changes(hlo_listing_inst(l, i)))
+                add_candidate(c, i, by);
+            add_applied(c, i, by);
+        }
+        c->visited[y.callees[k]] = false;
+    }
+}
+
+/* Whether a has a comparison in the same direction. */
+static bool has_comparison(const struct tracks *a, int direction)
+{
+    for (size_t i = 0; i < a->insts; i++)
+        if (inst_of(a, i)->opcode == OP_COMPARE &&
+            inst_enum(inst_of(a, i), A_DIRECTION, -1) == direction)
+            return true;
+    return false;
+}
+
+/* Whether an instruction, itself or broadcast, is compared in a way in which a compares nothing.
+ * Another constant may make such a predicate false, which is no evidence. */
+static bool is_guard(const struct matching *m, size_t b)
 {
     const struct hlo_listed y = hlo_list_inst(m->b.l, b);
-    if (seen[b])
+    for (size_t k = 0; k < y.user_count; k++) {
+        const struct inst *user = inst_of(&m->b, y.users[k]);
+        if (user->opcode == OP_COMPARE ? !has_comparison(&m->a, inst_enum(user, A_DIRECTION, -1))
+                                       : user->opcode == OP_BROADCAST && is_guard(m, y.users[k]))
+            return true;
+    }
+    return false;
+}
+
+static void add_candidates(struct candidates *c, size_t b)
+{
+    const struct inst *i = inst_of(&c->m->b, b);
+    if (!track_counts(&c->m->b, b))
         return;
-    seen[b] = true;
-    for (size_t k = 0; k < y.callee_count && runs(&m->b, b); k++)
-        find_unpaired(m, seen, hlo_list_computation(m->b.l, y.callees[k]).root);
-    for (size_t k = 0; k < y.operand_count; k++) {
-        const size_t j = hlo_pair_source(m->b.l, y.operands[k]);
-        const struct inst *from = inst_of(&m->b, j);
-        if (moves(from) || op_is(from->opcode, OP_NAMES | OP_RUNS) || !has_likely_partner(m, j))
-            find_unpaired(m, seen, j);
+    if (c->constants) {
+        if (match_is_scalar_constant(i) && is_doubtful(c->m, b) && !is_guard(c->m, b))
+            add_candidate(c, b, b);
+        return;
     }
+    if (match_has_changes(i) && !c->itself)
+        add_candidate(c, b, b);
+    if (!runs(&c->m->b, b) && i->operand_count <= MATCH_OPERAND_COUNT)
+        add_applied(c, b, b);
 }
 
-size_t match_candidates(const struct matching *m, const struct suspect *u, size_t **candidates)
+size_t match_candidates(const struct matching *m, const struct suspect *u, enum match_scope scope,
+                        bool constants, struct match_candidate **candidates)
 {
-    bool *seen = ARENA_ARRAY(m->arena, bool, m->b.insts);
-    struct candidate *all = ARENA_ARRAY(m->arena, struct candidate, m->b.insts);
-    size_t count = 0;
-    if (u && is_certain(m, u))
-        return 0;
-    const size_t entry = hlo_list_computations(m->b.l) - 1;
-    find_unpaired(m, seen, u ? u->b : hlo_list_computation(m->b.l, entry).root);
+    struct candidates c = {.m = m, .constants = constants, .itself = scope == MATCH_ITSELF};
+    const hlo_listing *l = m->b.l;
+    c.seen = ARENA_ARRAY(m->arena, bool, m->b.insts);
+    c.visited = ARENA_ARRAY(m->arena, bool, hlo_list_computations(l));
+    if (scope == MATCH_RESULTS)
+        find_unpaired(&c, hlo_list_computation(l, hlo_list_computations(l) - 1).root);
+    else if (scope == MATCH_ITSELF)
+        c.seen[u->b] = true;
+    else if (scope == MATCH_OPERANDS)
+        find_unpaired(&c, u->b);
     for (size_t b = 0; b < m->b.insts; b++)
-        if (seen[b] && track_counts(&m->b, b) && match_has_alternatives(inst_of(&m->b, b)))
-            all[count++] = (struct candidate){b, has_operand_without_partner(m, b),
-                                              track_of(&m->b, 0, b)->first};
-    if (count > 0)
-        qsort(all, count, sizeof *all, compare_candidates);
-    *candidates = ARENA_ARRAY(m->arena, size_t, count + 1);
-    for (size_t k = 0; k < count; k++)
-        (*candidates)[k] = all[k].inst;
-    return count;
-}
-
-/* ---- constants ---- */
-
-bool match_is_scalar_constant(const struct inst *i)
-{
-    return i->opcode == OP_CONSTANT && shape_is_array(i->shape) && i->shape->rank == 0 &&
-           !i->literal->elided;
-}
-
-size_t match_constants(const struct matching *m, const struct suspect *u, size_t **constants)
-{
-    struct cone o = {m, ARENA_ARRAY(m->arena, bool, m->b.insts), true, u ? u->b : 0, true};
-    bool *added = ARENA_ARRAY(m->arena, bool, m->b.insts);
-    size_t count = 0;
-    *constants = ARENA_ARRAY(m->arena, size_t, m->b.insts);
-    if (u)
-        find_origin(&o, u->b);
-    for (size_t b = 0; b < m->b.insts && !(u && is_certain(m, u)); b++) {
-        const struct hlo_listed y = hlo_list_inst(m->b.l, b);
-        for (size_t k = 0; k < y.operand_count && (!u || o.seen[b]); k++) {
-            const size_t j = hlo_pair_source(m->b.l, y.operands[k]);
-            if (!added[j] && match_is_scalar_constant(inst_of(&m->b, j)) &&
-                track_counts(&m->b, j) && is_doubtful(m, j))
-                (*constants)[count++] = j;
-            added[j] = true;
-        }
-    }
-    return count;
+        if (c.seen[b] || scope == MATCH_ALL)
+            add_candidates(&c, b);
+    if (c.count > 0)
+        qsort(c.at, c.count, sizeof *c.at, compare_candidates);
+    *candidates = ARENA_ARRAY(m->arena, struct match_candidate, c.count + 1);
+    for (size_t k = 0; k < c.count; k++)
+        (*candidates)[k] = c.at[k].it;
+    return c.count;
 }
