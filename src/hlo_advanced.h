@@ -824,8 +824,8 @@ struct hlo_divergence {
     uint64_t occurrence; /* number of the earlier executions of b */
     hlo_literal *value_a, *value_b;
     struct hlo_difference difference;
-    /* Changes of single instructions of B with which the results agree, those that no evidence
-     * distinguishes. */
+    /* Changes of single instructions of B with which the results agree, the likeliest first, and
+     * those that are about as likely. */
     struct hlo_change changes[3];
     size_t change_count;
     bool results_agree; /* otherwise `results` is the difference for the first participant whose

@@ -385,11 +385,12 @@ static void sort_explanations(struct explanations *x)
         }
 }
 
-/* Reports those that no evidence distinguishes from the best, each instruction once. */
+/* Reports those whose evidence is about that of the best, each instruction once. */
 static void report_explanations(struct search *s, const struct explanations *x)
 {
     struct hlo_divergence *out = s->out;
-    for (size_t k = 0; k < x->count && x->at[k].evidence == x->at[0].evidence; k++) {
+    enum { ABOUT = 2 };
+    for (size_t k = 0; k < x->count && x->at[k].evidence >= x->at[0].evidence - ABOUT; k++) {
         const struct match_change *c = &x->at[k].change;
         bool reported = out->change_count == COUNT_OF(out->changes);
         for (size_t i = 0; i < out->change_count; i++)

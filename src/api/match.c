@@ -533,7 +533,7 @@ static bool is_informative(const struct matching *m, size_t participant, size_t 
 
 enum match_scope match_scope_of(const struct matching *m, const struct suspect *u)
 {
-    if (u->evidence == PARTNER)
+    if (u->evidence == PARTNER || u->evidence == OTHER_OPERAND)
         return MATCH_ITSELF;
     if (u->evidence >= RELATED || !is_informative(m, u->at.participant, u->b))
         return MATCH_RESULTS;
