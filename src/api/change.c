@@ -268,7 +268,7 @@ struct match_values match_values_of_constants(const struct matching *m)
     struct match_values g = {0};
     add_constants(m, &g, false);
     add_constants(m, &g, true);
-    const size_t count = g.count; /* of constants of a */
+    const size_t count = g.own = g.count;
     for (int v = 0; v <= 2; v++)
         add_value(m->arena, &g, v < 2 ? v : -1);
     for (size_t i = 0; i < count; i++) {
@@ -281,11 +281,11 @@ struct match_values match_values_of_constants(const struct matching *m)
     return g;
 }
 
-/* Whether a value of its type may be what passes make of one constant. */
-static bool is_made(const struct match_values *g, const struct inst *i)
+/* Whether a constant has one of the first `count` values. */
+static bool is_among(const struct match_values *g, size_t count, const struct inst *i)
 {
     const double v = look_number(i->shape->dtype, i->literal->data);
-    for (size_t k = 0; k < g->single; k++)
+    for (size_t k = 0; k < count; k++)
         if (fabs(g->at[k] - v) <= look_usual_error(i->shape->dtype) * fabs(v))
             return true;
     return false;
@@ -313,9 +313,11 @@ bool match_change(const struct matching *m, const struct match_candidate *c,
 {
     const struct inst *i = hlo_listing_inst(m->b.l, c->inst);
     *out = (struct match_change){.of = *c};
-    if (match_is_scalar_constant(i))
-        return k < (is_made(values, i) ? values->single : values->count) &&
+    if (match_is_scalar_constant(i)) {
+        out->likelihood = is_among(values, values->own, i) ? -1 : 0;
+        return k < (is_among(values, values->single, i) ? values->single : values->count) &&
                change_constant(m->arena, i, values->at[k], out);
+    }
     return change_inst(m->arena, m->b.l, c, k, out);
 }
 

@@ -506,8 +506,9 @@ static bool describe(struct search *s, const struct suspect *first, hlo_literal 
 /* Counts the instructions of the module that has fewer. */
 static void count_compared(struct search *s)
 {
-    const struct matching *m = &s->matching;
+    struct matching *m = &s->matching;
     uint64_t counts[2] = {0}, compared[2] = {0}, unequal[2] = {0};
+    match_loosely(m);
     for (int side = 0; side < 2; side++) {
         const struct tracks *t = side ? &m->b : &m->a;
         for (size_t i = 0; i < t->insts; i++) {
@@ -569,8 +570,9 @@ static bool search(struct search *s, hlo_literal **a, hlo_literal **b)
         find_applied(s, first);
     if (!s->out->applied)
         find_changes(s, first, a, b);
+    const bool ok = !first || describe(s, first, b);
     count_compared(s);
-    return !first || describe(s, first, b);
+    return ok;
 }
 
 bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence *out,

@@ -20,6 +20,8 @@ static void combine(struct look_sketch *s, const struct look_sketch *other)
         s->digest[k] = s->digest[k] * UINT64_C(0x9e3779b97f4a7c15) + other->digest[k];
     for (size_t k = 0; k < COUNT_OF(s->sums); k++)
         s->sums[k] += other->sums[k];
+    for (size_t k = 0; k < COUNT_OF(s->powers); k++)
+        s->powers[k] += other->powers[k];
     s->numbers += other->numbers;
     s->combined = true;
     s->largest = other->largest > s->largest ? other->largest : s->largest;
@@ -127,17 +129,6 @@ static bool is_constant(const struct tracks *t, size_t b)
     while (moves(i) && i->operand_count == 1)
         i = i->operands[0];
     return i->opcode == OP_CONSTANT;
-}
-
-size_t match_agreeing(const struct matching *m)
-{
-    size_t count = 0;
-    for (size_t b = 0; b < m->b.insts; b++) {
-        const long a = hlo_pair_of_b(m->pairing, b).other;
-        count += a >= 0 && track_counts(&m->b, b) && !is_constant(&m->b, b) &&
-                 !differ(m, (size_t)a, b, NULL);
-    }
-    return count;
 }
 
 /* ---- pairing ---- */
@@ -255,11 +246,14 @@ static bool is_equal(const struct matching *m, const struct direction *d, size_t
     if (track_of(d->of, 0, i)->information >= LOOK_INFORMATION)
         return true;
     const struct hlo_listed x = hlo_list_inst(m->a.l, a), y = hlo_list_inst(m->b.l, b);
-    return same_op(&x, &y) && same_operands(m, &x, &y, (struct difference_at){0});
+    return same_op(&x, &y)
+               ? same_operands(m, &x, &y, (struct difference_at){0})
+               : m->loosely && inst_of(&m->b, b)->opcode == OP_CONSTANT && are_related(&x, &y);
 }
 
 /* The most similar instruction with equal value; -1: none. A value with little information must
- * have been computed by the same op from equal operands. */
+ * have been computed by the same op from equal operands, or be a constant named like it, which was
+ * folded. */
 static long find_equal(const struct matching *m, const struct direction *d, size_t i)
 {
     const uint64_t numbers = numbers_of(d->of, i);
@@ -278,12 +272,21 @@ static long find_equal(const struct matching *m, const struct direction *d, size
     return best;
 }
 
+/* Whether it may be a partner: passes remove operations that only move a parameter. */
+static bool has_value(const struct matching *m, const struct tracks *t, size_t i)
+{
+    const struct hlo_listed x = hlo_list_inst(t->l, i);
+    return track_counts(t, i) ||
+           (m->loosely && x.parameter >= 0 && hlo_list_computation(t->l, x.computation).entry &&
+            track_of(t, 0, i)->executions > 0);
+}
+
 static void pair_equal(struct matching *m, bool swapped)
 {
     struct direction d = {swapped ? &m->a : &m->b, swapped ? &m->b : &m->a, swapped, NULL, 0};
     d.all = ARENA_ARRAY(m->arena, struct by_value, d.in->insts);
     for (size_t i = 0; i < d.in->insts; i++)
-        if (track_counts(d.in, i))
+        if (has_value(m, d.in, i))
             d.all[d.count++] = (struct by_value){i, numbers_of(d.in, i)};
     qsort(d.all, d.count, sizeof *d.all, compare_numbers);
     for (size_t i = 0; i < d.of->insts; i++) {
@@ -294,6 +297,47 @@ static void pair_equal(struct matching *m, bool swapped)
             hlo_pair_add(m->pairing, swapped ? i : (size_t)other, swapped ? (size_t)other : i,
                          HLO_PAIRED_VALUE);
     }
+}
+
+/* Whether the elements of all values are those of a in another order, as after a change of layout.
+ */
+static bool is_permuted(const struct matching *m, const struct track *a, const struct track *b)
+{
+    bool equal = a->kept == b->kept;
+    for (size_t n = 0; n < b->kept && equal; n++)
+        equal = look_sketches_permuted(&a->at[n], &b->at[n], m->tolerance);
+    return equal;
+}
+
+/* Whether the values are some of a in the same order, as after inlining one of several calls. */
+static bool is_some(const struct matching *m, const struct track *a, const struct track *b)
+{
+    size_t found = 0;
+    for (size_t n = 0; n < a->kept && found < b->kept; n++)
+        found += look_sketches_agree(&a->at[n], &b->at[found], m->tolerance);
+    return a->kept > b->kept && found == b->kept;
+}
+
+/* Whether instructions of the same operation have the same values in another arrangement. */
+static bool is_rearranged(const struct matching *m, size_t a, size_t b)
+{
+    const struct hlo_listed x = hlo_list_inst(m->a.l, a), y = hlo_list_inst(m->b.l, b);
+    if (strcmp(x.op, y.op) != 0 || !track_counts(&m->a, a))
+        return false;
+    for (size_t k = 0; k < m->a.participants; k++) {
+        const struct track *t = track_of(&m->a, k, a), *u = track_of(&m->b, k, b);
+        if (u->information < LOOK_INFORMATION || (!is_permuted(m, t, u) && !is_some(m, t, u)))
+            return false;
+    }
+    return true;
+}
+
+static void pair_rearranged(struct matching *m)
+{
+    for (size_t b = 0; b < m->b.insts; b++)
+        for (size_t a = 0; a < m->a.insts && track_counts(&m->b, b) && !is_paired(m, b); a++)
+            if (is_rearranged(m, a, b))
+                hlo_pair_add(m->pairing, a, b, HLO_PAIRED_VALUE);
 }
 
 /* Pairs equal operands of a pair with the same op. Returns whether there are any. */
@@ -321,13 +365,28 @@ static void pair_differing(struct matching *m)
     }
 }
 
-void match_values(struct matching *m)
+/* Pairs instructions that only move a value, which passes remove, with the partner of a user of the
+ * same value. */
+static void pair_moved(struct matching *m, bool swapped)
+{
+    const struct tracks *t = swapped ? &m->a : &m->b;
+    for (size_t i = t->insts; i-- > 0;) {
+        const struct hlo_listed x = hlo_list_inst(t->l, i);
+        for (size_t k = 0; moves(inst_of(t, i)) && track_counts(t, i) && k < x.user_count; k++) {
+            const long user = (swapped ? hlo_pair_of_a(m->pairing, x.users[k])
+                                       : hlo_pair_of_b(m->pairing, x.users[k]))
+                                  .other;
+            const size_t a = swapped ? i : (size_t)user, b = swapped ? (size_t)user : i;
+            if (user >= 0 && !differ(m, a, b, NULL))
+                hlo_pair_add(m->pairing, a, b, HLO_PAIRED_VALUE);
+        }
+    }
+}
+
+/* Pairs the operands of pairs, and theirs. */
+static void pair_all_operands(struct matching *m)
 {
     enum { ROUNDS = 16 };
-    m->unconfirmed = ARENA_ARRAY(m->arena, long, m->b.insts);
-    confirm(m);
-    pair_equal(m, false);
-    pair_equal(m, true);
     bool found = true;
     for (int round = 0; round < ROUNDS && found; round++) {
         found = false;
@@ -335,7 +394,38 @@ void match_values(struct matching *m)
             if (is_paired(m, b))
                 found |= pair_operands(m, (size_t)hlo_pair_of_b(m->pairing, b).other, b);
     }
+}
+
+void match_values(struct matching *m)
+{
+    m->unconfirmed = ARENA_ARRAY(m->arena, long, m->b.insts);
+    confirm(m);
+    pair_equal(m, false);
+    pair_equal(m, true);
+    pair_all_operands(m);
     pair_differing(m);
+}
+
+void match_loosely(struct matching *m)
+{
+    m->loosely = true;
+    pair_equal(m, false);
+    pair_equal(m, true);
+    pair_rearranged(m);
+    pair_all_operands(m);
+    pair_moved(m, false);
+    pair_moved(m, true);
+}
+
+size_t match_agreeing(const struct matching *m)
+{
+    size_t count = 0;
+    for (size_t b = 0; b < m->b.insts; b++) {
+        const long a = hlo_pair_of_b(m->pairing, b).other;
+        count += a >= 0 && track_counts(&m->b, b) && !is_constant(&m->b, b) &&
+                 !differ(m, (size_t)a, b, NULL);
+    }
+    return count;
 }
 
 /* ---- suspects ---- */
@@ -536,7 +626,7 @@ enum match_scope match_scope_of(const struct matching *m, const struct suspect *
     if (u->evidence == PARTNER || u->evidence == OTHER_OPERAND)
         return MATCH_ITSELF;
     if (u->evidence >= RELATED || !is_informative(m, u->at.participant, u->b))
-        return MATCH_RESULTS;
+        return MATCH_ALL;
     return u->evidence <= BY_CHANCE && inst_of(&m->a, u->a)->opcode == inst_of(&m->b, u->b)->opcode
                ? MATCH_ITSELF
                : MATCH_OPERANDS;
@@ -562,6 +652,7 @@ struct candidate {
 
 struct candidates {
     const struct matching *m;
+    const struct suspect *u;
     bool constants;
     bool itself;   /* the change shows in the pair, unless it is in an applied computation */
     bool *seen;    /* what the value of the suspect was computed from */
@@ -670,7 +761,8 @@ static void add_candidates(struct candidates *c, size_t b)
     if (!track_counts(&c->m->b, b))
         return;
     if (c->constants) {
-        if (match_is_scalar_constant(i) && is_doubtful(c->m, b) && !is_guard(c->m, b))
+        if (match_is_scalar_constant(i) &&
+            ((c->u && c->u->b == b) || (is_doubtful(c->m, b) && !is_guard(c->m, b))))
             add_candidate(c, b, b);
         return;
     }
@@ -683,18 +775,16 @@ static void add_candidates(struct candidates *c, size_t b)
 size_t match_candidates(const struct matching *m, const struct suspect *u, enum match_scope scope,
                         bool constants, struct match_candidate **candidates)
 {
-    struct candidates c = {.m = m, .constants = constants, .itself = scope == MATCH_ITSELF};
+    struct candidates c = {.m = m, .u = u, .constants = constants, .itself = scope == MATCH_ITSELF};
     const hlo_listing *l = m->b.l;
     c.seen = ARENA_ARRAY(m->arena, bool, m->b.insts);
     c.visited = ARENA_ARRAY(m->arena, bool, hlo_list_computations(l));
     if (scope == MATCH_RESULTS)
         find_unpaired(&c, hlo_list_computation(l, hlo_list_computations(l) - 1).root);
-    else if (scope == MATCH_ITSELF)
-        c.seen[u->b] = true;
     else if (scope == MATCH_OPERANDS)
         find_unpaired(&c, u->b);
     for (size_t b = 0; b < m->b.insts; b++)
-        if (c.seen[b] || scope == MATCH_ALL)
+        if (c.seen[b] || scope == MATCH_ALL || (u && u->b == b))
             add_candidates(&c, b);
     if (c.count > 0)
         qsort(c.at, c.count, sizeof *c.at, compare_candidates);

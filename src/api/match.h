@@ -29,6 +29,7 @@ struct matching {
     struct tracks a, b;
     hlo_pairing *pairing;
     const struct hlo_tolerance *tolerance;
+    bool loosely;
     long *unconfirmed; /* by instruction of b: partner by name or op_name whose value differs */
 };
 
@@ -56,6 +57,9 @@ bool track_counts(const struct tracks *t, size_t inst);
 bool match_identical(const struct matching *m, size_t a, size_t b);
 /* Pairs instructions with equal values, and removes pairs without. */
 void match_values(struct matching *m);
+/* Pairs more instructions, for the number of those compared, but not as evidence: values in another
+ * layout, and of one of several calls; constants that were folded; moves that were removed. */
+void match_loosely(struct matching *m);
 /* Determines pairs of which one may be the first that differs, the most likely first:
  * PARTNER: partners by name, op_name or position, whose operands are equal;
  * SAME_OPERANDS: the operands are equal;
@@ -103,7 +107,7 @@ bool match_find_applied(const struct matching *m, size_t a, size_t b, struct mat
 struct match_values { /* that passes make of constants */
     double *at;
     size_t count, capacity;
-    size_t single; /* the first ones are made of one constant each */
+    size_t own, single; /* the first ones are those of constants, and made of one constant each */
 };
 
 struct match_change {
@@ -111,7 +115,7 @@ struct match_change {
     hlo_literal *value; /* of a constant, or NULL */
     hlo_module *module; /* computes the value of `by` from its operands, or NULL */
     struct str text;    /* what the instruction is then, in the arena of the matching */
-    int likelihood;     /* by the names of the instruction; 0: they are no evidence */
+    int likelihood;     /* by its names, or its value; 0: they are no evidence */
 };
 
 bool match_is_scalar_constant(const struct inst *i);
