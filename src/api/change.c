@@ -71,14 +71,6 @@ static struct line line_of(struct arena *a, const hlo_listing *l, size_t i)
               : (struct line){all, STR("")};
 }
 
-static void put_operand(struct buf *out, const struct inst *i, int k, bool parameters)
-{
-    if (parameters)
-        buf_printf(out, "p%d", k);
-    else
-        buf_printf(out, "%%" STR_FMT, STR_ARG(i->operands[k]->name));
-}
-
 /* Writes an attribute list with other values of the direction and the dimension. */
 static void put_rest(struct buf *out, struct str rest, const struct variant *v)
 {
@@ -109,7 +101,10 @@ static void put_call(struct buf *out, const struct inst *i, const struct variant
     for (int k = 0; k <= last; k++) {
         const int from = v->swapped && k >= last - 1 ? 2 * last - 1 - k : k;
         buf_puts(out, k ? ", " : "");
-        put_operand(out, i, from, parameters);
+        if (parameters)
+            buf_printf(out, "p%d", from);
+        else
+            buf_printf(out, "%%" STR_FMT, STR_ARG(i->operands[from]->name));
     }
     buf_putc(out, ')');
     put_rest(out, rest, v);
