@@ -800,6 +800,11 @@ struct hlo_comparison {
     const struct hlo_tolerance *tolerance;
 };
 #define HLO_COMPARISON_INIT HLO_INIT(hlo_comparison)
+struct hlo_change {
+    size_t inst;
+    size_t by;     /* inst, or the instruction that applies its computation to elements */
+    hlo_text text; /* another opcode, direction, dimension or order of operands, or a value */
+};
 struct hlo_divergence {
     /* Executed instructions of the module that has fewer, except aliases such as tuples. */
     uint64_t instructions;
@@ -810,7 +815,8 @@ struct hlo_divergence {
     bool found;
     size_t participant, a, b; /* a, b: instructions */
     size_t origin;            /* b; or an instruction from whose value b is computed, which may have
-                                 changed instead: `changed` or one without a partner */
+                                 changed instead: that of the first change, or one without a
+                                 partner */
     /* The computations that a and b apply to elements, such as reducers, are equal except for this
      * pair of instructions. */
     bool applied;
@@ -818,14 +824,10 @@ struct hlo_divergence {
     uint64_t occurrence; /* number of the earlier executions of b */
     hlo_literal *value_a, *value_b;
     struct hlo_difference difference;
-    /* Unless NULL, nothing is `found`, and the difference is that of a constant of B without a
-     * partner: results agree if it has this value. */
-    hlo_literal *constant_value;
-    size_t constant;
-    /* Unless its data is NULL, the results agree if instruction `changed` of B, which is `origin`
-     * if one is `found`, is this: another opcode or direction, or its operands in another order. */
-    hlo_text alternative;
-    size_t changed;
+    /* Changes of single instructions of B with which the results agree, the likeliest first, and
+     * those that are about as likely. */
+    struct hlo_change changes[3];
+    size_t change_count;
     bool results_agree; /* otherwise `results` is the difference for the first participant whose
                            results differ */
     struct hlo_difference results;

@@ -85,49 +85,6 @@ static struct visited visit(struct lockstep *s, size_t i, size_t j)
     return *v = now;
 }
 
-/* Whether the operands of a pair are pairs, in any order. */
-static bool operands_paired(const struct matching *m, const struct hlo_listed *x,
-                            const struct hlo_listed *y)
-{
-    for (size_t k = 0; k < y->operand_count; k++) {
-        const long other = hlo_pair_of_b(m->pairing, y->operands[k]).other;
-        bool found = false;
-        for (size_t n = 0; n < x->operand_count && !found; n++)
-            found = other == (long)x->operands[n];
-        if (!found)
-            return false;
-    }
-    return x->operand_count == y->operand_count;
-}
-
-/* Whether a pair by name differs although its operands are pairs. */
-static bool pair_differs(const struct matching *m, size_t b)
-{
-    const struct hlo_pair pair = hlo_pair_of_b(m->pairing, b);
-    if (pair.how != HLO_PAIRED_NAME)
-        return false;
-    const struct hlo_listed x = hlo_list_inst(m->a.l, (size_t)pair.other),
-                            y = hlo_list_inst(m->b.l, b);
-    bool differs = !pair_same_op(m->a.l, (size_t)pair.other, m->b.l, b);
-    for (size_t k = 0; k < x.operand_count && k < y.operand_count; k++)
-        differs |= hlo_pair_of_b(m->pairing, y.operands[k]).other != (long)x.operands[k] &&
-                   !op_is(hlo_listing_inst(m->b.l, b)->opcode, OP_COMMUTATIVE);
-    return differs && operands_paired(m, &x, &y);
-}
-
-/* Finds the only such pair of a computation that passes have changed, too. */
-static bool find_by_name(const struct matching *m, size_t computation, struct match_applied *out)
-{
-    const struct hlo_listed_computation c = hlo_list_computation(m->b.l, computation);
-    size_t count = 0;
-    for (size_t b = c.first; b < c.first + c.count; b++)
-        if (pair_differs(m, b)) {
-            *out = (struct match_applied){(size_t)hlo_pair_of_b(m->pairing, b).other, b};
-            count++;
-        }
-    return count == 1;
-}
-
 bool match_find_applied(const struct matching *m, size_t a, size_t b, struct match_applied *out)
 {
     const struct hlo_listed x = hlo_list_inst(m->a.l, a), y = hlo_list_inst(m->b.l, b);
@@ -139,8 +96,6 @@ bool match_find_applied(const struct matching *m, size_t a, size_t b, struct mat
             *out = v.one;
             return true;
         }
-        if (v.relation == UNRELATED && find_by_name(m, y.callees[k], out))
-            return true;
     }
     return false;
 }

@@ -6,16 +6,15 @@
  * (match.c). If the results differ, program b runs again for each pair that may be the first to
  * differ, with the value of a in place of that of b: the instruction whose replacement makes the
  * results agree is the one. There may be none, as when several instructions were changed; then it
- * is the first that differs although its operands do not. Constants that passes made have no
- * counterpart in a: likely values are tried.
+ * is the first that differs although its operands do not. The instructions that its value was
+ * computed from, which may have no counterpart in a, are tried with changes (change.c): of those
+ * with which the results agree, the best is the one with which most values of b are values of a.
  */
 #include "api/match.h"
 
-#include <math.h>
-
 /* Trials: at least MIN_TRIALS, and as many as take WORK, the elements of all values; MORE times as
  * many of alternatives, of which an instruction has dozens. */
-enum { MIN_TRIALS = 16, MAX_TRIALS = 1000, MORE = 4, EVENT_WORK = 1000 };
+enum { MIN_TRIALS = 16, MAX_TRIALS = 1000, MORE = 4, EVENT_WORK = 1000, MOST_EXPLANATIONS = 32 };
 static const uint64_t WORK = UINT64_C(1) << 30;
 static const uint64_t BUDGET = UINT64_C(512) << 20; /* bytes of values kept for replacement */
 
@@ -202,10 +201,9 @@ static uint64_t most_events(const struct search *s)
 /* Replaces the value of an instruction of b by that of the alternative. */
 static bool set_alternative(struct search *s, const struct hlo_event *e)
 {
-    enum { MOST = 3 };
-    const hlo_literal *operands[MOST] = {NULL};
+    const hlo_literal *operands[MATCH_OPERAND_COUNT] = {NULL};
     const size_t count = (size_t)hlo_listing_inst(s->matching.b.l, e->inst)->operand_count;
-    for (size_t k = 0; k < count && k < MOST; k++)
+    for (size_t k = 0; k < count && k < MATCH_OPERAND_COUNT; k++)
         if (!(operands[k] = hlo_event_operand(e, k)))
             return false;
     SCOPED_LITERAL *value = hlo_run(s->alternative, operands, count, s->ignored);
@@ -291,152 +289,148 @@ static const struct suspect *find_first(struct search *s, const struct suspect *
     return count > 0 && suspects[0].evidence == PARTNER ? suspects : NULL;
 }
 
-/* ---- constants ---- */
+/* ---- changes ---- */
 
-struct guesses {
-    double *at;
-    size_t count, capacity;
-    size_t single; /* the first ones are made of single constants */
+struct explanation { /* a change of b with which the results agree */
+    struct match_change change;
+    /* Instructions of b with a partner of equal value then, and names that fit. */
+    long evidence;
 };
 
-static void add_guess(struct search *s, struct guesses *g, double v)
+struct explanations {
+    struct explanation at[MOST_EXPLANATIONS];
+    size_t count;
+};
+
+/* Replaces the value of an instruction by that of a change, from now on. */
+static bool prepare_change(struct search *s, const struct match_change *c)
 {
-    for (size_t k = 0; k < g->count; k++)
-        if (g->at[k] == v)
-            return;
-    VEC_PUSH(&s->arena, g->at, g->count, g->capacity) = v;
+    s->guess = c->value;
+    s->alternative = c->module
+                         ? hlo_plan(c->module, &HLO_WITH(hlo_run_options, .threads = 1), s->ignored)
+                         : NULL;
+    return c->value || s->alternative;
 }
 
-/* What passes make of two constants. */
-static void guess_pairs(struct search *s, struct guesses *g, const double *values, size_t count)
+static void end_change(struct search *s)
 {
-    enum { MOST = 24 };
-    for (size_t i = 0; i < count && count <= MOST; i++)
-        for (size_t j = 0; j < count; j++) {
-            const double x = values[i], y = values[j], forms[] = {x * y, x + y, x - y, x / y};
-            for (size_t k = 0; k < COUNT_OF(forms); k++)
-                if (isfinite(forms[k]))
-                    add_guess(s, g, forms[k]);
-        }
-}
-
-/* What passes make of constants: neutral elements, and constants of a as they are, negated, as
- * factors in place of divisors, and as the masks of powers of two; and pairs of them. */
-static struct guesses make_guesses(struct search *s)
-{
-    struct guesses g = {0}, values = {0};
-    for (int v = 0; v <= 1; v++)
-        add_guess(s, &g, v);
-    add_guess(s, &g, -1);
-    for (size_t a = 0; a < s->matching.a.insts; a++) {
-        const struct inst *inst = hlo_listing_inst(s->matching.a.l, a);
-        if (!match_is_scalar_constant(inst))
-            continue;
-        const double v = look_number(inst->shape->dtype, inst->literal->data);
-        const double forms[] = {v, -v, 1 / v, v - 1, -v - 1};
-        for (size_t k = 0; k < COUNT_OF(forms) && isfinite(v); k++)
-            add_guess(s, &g, forms[k]);
-        if (isfinite(v))
-            add_guess(s, &values, v);
-    }
-    g.single = g.count;
-    guess_pairs(s, &g, values.at, values.count);
-    return g;
-}
-
-/* NULL: the type has no such value. */
-static hlo_literal *guess_literal(const struct shape *shape, double v)
-{
-    enum { DIGITS = 17 };
-    SCOPED_MESSAGES *ignored = hlo_messages_new();
-    SCOPED_BUF text = {0};
-    buf_g(&text, v, DIGITS);
-    return hlo_literal_parse_named("", buf_view(&text), shape, ignored);
-}
-
-/* Whether the value of a constant of b is one that passes may make. */
-static bool is_guessed(const struct search *s, const struct guesses *g, size_t b)
-{
-    const struct inst *inst = hlo_listing_inst(s->matching.b.l, b);
-    const double v = look_number(inst->shape->dtype, inst->literal->data);
-    for (size_t k = 0; k < g->count; k++) {
-        SCOPED_LITERAL *l = guess_literal(inst->shape, g->at[k]);
-        if (l && look_number(inst->shape->dtype, l->l->data) == v)
-            return true;
-    }
-    return false;
-}
-
-/* Tries other values of the constants that the value of a suspect was computed from, or of all of
- * b: those whose value passes may have made, or the others. Returns whether there is one for which
- * the results agree. */
-static bool find_constant(struct search *s, const struct suspect *u, bool guessed, size_t trials,
-                          hlo_literal *const *expected, hlo_literal **results)
-{
-    size_t *constants, count = 0;
-    const size_t all = match_constants(&s->matching, u, &constants);
-    const struct guesses g = make_guesses(s);
-    for (size_t k = 0; k < all; k++)
-        if (is_guessed(s, &g, constants[k]) == guessed)
-            constants[count++] = constants[k];
-    const size_t values = guessed ? g.single : g.count;
-    for (size_t k = 0; k < count * values && k < trials; k++) {
-        const struct suspect at = {.b = constants[k % count]};
-        const struct inst *inst = hlo_listing_inst(s->matching.b.l, at.b);
-        s->guess = guess_literal(inst->shape, g.at[k / count]);
-        if (s->guess && repairs(s, &at, expected, results)) {
-            s->out->constant = at.b;
-            s->out->constant_value = s->guess;
-            match_repaired(s, results);
-            return true;
-        }
-        hlo_literal_free(s->guess);
-    }
-    s->guess = NULL;
-    return false;
-}
-
-/* ---- alternatives ---- */
-
-/* Whether the results agree if instruction `b` is computed by the module. */
-static bool alternative_repairs(struct search *s, size_t b, const hlo_module *module,
-                                hlo_literal *const *expected, hlo_literal **results)
-{
-    const struct suspect at = {.b = b};
-    s->ignored = hlo_messages_new();
-    s->alternative = hlo_plan(module, &HLO_WITH(hlo_run_options, .threads = 1), s->ignored);
-    const bool ok = s->alternative && repairs(s, &at, expected, results);
-    if (ok)
-        match_repaired(s, results);
     hlo_program_free(s->alternative);
     s->alternative = NULL;
+    s->guess = NULL;
+}
+
+/* Whether the results agree with a change. Then instructions are paired anew. */
+static bool change_repairs(struct search *s, const struct match_change *c,
+                           hlo_literal *const *expected, hlo_literal **results)
+{
+    const struct suspect at = {.b = c->of.by};
+    s->ignored = hlo_messages_new();
+    const bool ok =
+        prepare_change(s, c) && repairs(s, &at, expected, results) && match_repaired(s, results);
+    end_change(s);
     hlo_messages_free(s->ignored);
     return ok;
 }
 
-/* Tries alternatives of the instructions that the value of a suspect was computed from. Returns
- * whether there is one for which the results agree. */
-static bool find_alternative(struct search *s, const struct suspect *u, size_t trials,
-                             hlo_literal *const *expected, hlo_literal **results)
+static bool is_explained(const struct explanations *x, size_t inst)
 {
-    size_t *candidates;
-    const size_t count = s->participants == 1 ? match_candidates(&s->matching, u, &candidates) : 0;
-    bool found = false;
-    for (size_t k = 0; k < count * MATCH_ALTERNATIVES && trials > 0 && !found; k++) {
-        const size_t b = candidates[k / MATCH_ALTERNATIVES];
-        struct buf change = {0};
-        hlo_module *module = match_alternative(&s->arena, hlo_listing_inst(s->matching.b.l, b),
-                                               k % MATCH_ALTERNATIVES, &change);
-        found = module && alternative_repairs(s, b, module, expected, results);
-        trials -= module != NULL;
-        if (found) {
-            s->out->changed = b;
-            s->out->alternative = hlo_text_of(&change);
-        } else
-            buf_free(&change);
-        hlo_module_free(module);
+    for (size_t k = 0; k < x->count; k++)
+        if (x->at[k].change.of.inst == inst)
+            return true;
+    return false;
+}
+
+/* Tries a change; false if it does not apply. */
+static bool try_change(struct search *s, const struct match_candidate *c,
+                       const struct match_values *values, size_t variant,
+                       hlo_literal *const *expected, hlo_literal **results,
+                       struct explanations *out)
+{
+    struct explanation *e = &out->at[out->count];
+    if (!match_change(&s->matching, c, values, variant, &e->change))
+        return false;
+    if (change_repairs(s, &e->change, expected, results)) {
+        e->evidence = (long)match_agreeing(&s->matching) + e->change.likelihood;
+        out->count++;
+    } else {
+        match_change_free(&e->change);
     }
-    return found;
+    return true;
+}
+
+/* Tries values, each for all constants that no earlier one explains; or, if NULL, all changes of
+ * each instruction. */
+static void try_changes(struct search *s, const struct match_candidate *candidates, size_t count,
+                        const struct match_values *values, size_t trials,
+                        hlo_literal *const *expected, hlo_literal **results,
+                        struct explanations *out)
+{
+    const size_t variants = values ? values->count : MATCH_CHANGES;
+    for (size_t k = 0; k < count * variants && trials > 0 && out->count < MOST_EXPLANATIONS; k++) {
+        const struct match_candidate *c = &candidates[values ? k % count : k / variants];
+        if (!values || !is_explained(out, c->inst))
+            trials -=
+                try_change(s, c, values, values ? k / count : k % variants, expected, results, out);
+    }
+}
+
+/* Sorts explanations by decreasing evidence, stably. */
+static void sort_explanations(struct explanations *x)
+{
+    for (size_t k = 1; k < x->count; k++)
+        for (size_t i = k; i > 0 && x->at[i].evidence > x->at[i - 1].evidence; i--) {
+            const struct explanation other = x->at[i];
+            x->at[i] = x->at[i - 1];
+            x->at[i - 1] = other;
+        }
+}
+
+/* Reports those whose evidence is about that of the best, each instruction once. */
+static void report_explanations(struct search *s, const struct explanations *x)
+{
+    struct hlo_divergence *out = s->out;
+    enum { ABOUT = 2 };
+    for (size_t k = 0; k < x->count && x->at[k].evidence >= x->at[0].evidence - ABOUT; k++) {
+        const struct match_change *c = &x->at[k].change;
+        bool reported = out->change_count == COUNT_OF(out->changes);
+        for (size_t i = 0; i < out->change_count; i++)
+            reported |= out->changes[i].inst == c->of.inst;
+        if (reported)
+            continue;
+        struct buf text = {0};
+        buf_str(&text, c->text);
+        out->changes[out->change_count++] =
+            (struct hlo_change){c->of.inst, c->of.by, hlo_text_of(&text)};
+    }
+}
+
+/* Finds changes of one instruction of b with which the results agree: of those that the value of
+ * the suspect was computed from, or else of others. */
+static bool find_changes(struct search *s, const struct suspect *u, hlo_literal *const *expected,
+                         hlo_literal **results)
+{
+    const size_t most = affordable(s);
+    struct explanations found = {.count = 0};
+    enum match_scope scope = u ? match_scope_of(&s->matching, u) : MATCH_RESULTS;
+    const bool itself = scope == MATCH_ITSELF;
+    for (; scope <= MATCH_ALL && found.count == 0 && s->participants == 1; scope++) {
+        struct match_candidate *constants, *insts;
+        const struct match_values values = match_values_of_constants(&s->matching);
+        const size_t constant_count = match_candidates(&s->matching, u, scope, true, &constants),
+                     count = match_candidates(&s->matching, u, scope, false, &insts);
+        try_changes(s, constants, constant_count, &values, most, expected, results, &found);
+        try_changes(s, insts, count, NULL, most > MIN_TRIALS ? MORE * most : most, expected,
+                    results, &found);
+        if (itself)
+            break;
+    }
+    sort_explanations(&found);
+    const bool ok = found.count > 0 && change_repairs(s, &found.at[0].change, expected, results);
+    if (ok)
+        report_explanations(s, &found);
+    for (size_t k = 0; k < found.count; k++)
+        match_change_free(&found.at[k].change);
+    return ok;
 }
 
 /* ---- the first difference ---- */
@@ -496,9 +490,9 @@ static bool describe(struct search *s, const struct suspect *first, hlo_literal 
     s->trial = *first;
     s->out->a = first->a;
     s->out->b = first->b;
-    if (!s->out->alternative.data)
+    if (s->out->change_count == 0 && !s->out->applied)
         find_applied(s, first);
-    s->out->origin = s->out->alternative.data ? s->out->changed
+    s->out->origin = s->out->change_count > 0 ? s->out->changes[0].inst
                      : s->out->applied        ? first->b
                                               : match_origin(&s->matching, first);
     hlo_pair_add(s->matching.pairing, first->a, first->b, HLO_PAIRED_OTHERWISE);
@@ -512,8 +506,9 @@ static bool describe(struct search *s, const struct suspect *first, hlo_literal 
 /* Counts the instructions of the module that has fewer. */
 static void count_compared(struct search *s)
 {
-    const struct matching *m = &s->matching;
+    struct matching *m = &s->matching;
     uint64_t counts[2] = {0}, compared[2] = {0}, unequal[2] = {0};
+    match_loosely(m);
     for (int side = 0; side < 2; side++) {
         const struct tracks *t = side ? &m->b : &m->a;
         for (size_t i = 0; i < t->insts; i++) {
@@ -566,16 +561,18 @@ static bool search(struct search *s, hlo_literal **a, hlo_literal **b)
     }
     size_t count = 0;
     const struct suspect *suspects = match_suspects(&s->matching, &count);
-    const size_t most = affordable(s), more = most > MIN_TRIALS ? MORE * most : most;
+    const size_t most = affordable(s);
     count = count < most ? count : most;
     if (count > 0 && !keep_values(s, suspects, count, b))
         return false;
     const struct suspect *first = find_first(s, suspects, count, a, b);
-    bool constant = find_constant(s, first, false, most, a, b);
-    const bool alternative = !constant && find_alternative(s, first, more, a, b);
-    constant = constant || (!alternative && find_constant(s, first, true, most, a, b));
+    if (first && match_scope_of(&s->matching, first) == MATCH_ITSELF)
+        find_applied(s, first);
+    if (!s->out->applied)
+        find_changes(s, first, a, b);
+    const bool ok = !first || describe(s, first, b);
     count_compared(s);
-    return !first || constant || describe(s, first, b);
+    return ok;
 }
 
 bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence *out,
@@ -616,9 +613,10 @@ bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence 
 
 void hlo_divergence_free(struct hlo_divergence *d)
 {
-    hlo_text_free(&d->alternative);
-    hlo_literal **const all[] = {&d->value_a, &d->value_b, &d->result_a, &d->result_b,
-                                 &d->constant_value};
+    for (size_t k = 0; k < d->change_count; k++)
+        hlo_text_free(&d->changes[k].text);
+    d->change_count = 0;
+    hlo_literal **const all[] = {&d->value_a, &d->value_b, &d->result_a, &d->result_b};
     for (size_t k = 0; k < COUNT_OF(all); k++) {
         hlo_literal_free(*all[k]);
         *all[k] = NULL;

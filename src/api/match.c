@@ -20,6 +20,8 @@ static void combine(struct look_sketch *s, const struct look_sketch *other)
         s->digest[k] = s->digest[k] * UINT64_C(0x9e3779b97f4a7c15) + other->digest[k];
     for (size_t k = 0; k < COUNT_OF(s->sums); k++)
         s->sums[k] += other->sums[k];
+    for (size_t k = 0; k < COUNT_OF(s->powers); k++)
+        s->powers[k] += other->powers[k];
     s->numbers += other->numbers;
     s->combined = true;
     s->largest = other->largest > s->largest ? other->largest : s->largest;
@@ -112,6 +114,23 @@ bool match_identical(const struct matching *m, size_t a, size_t b)
     return !differ(&exact, a, b, NULL);
 }
 
+/* Whether its value consists of elements of operands. */
+static bool moves(const struct inst *i)
+{
+    const int class = op_table[i->opcode].class;
+    return class == CLASS_REARRANGE || class == CLASS_RETYPE || class == CLASS_PASS ||
+           i->opcode == OP_BITCAST;
+}
+
+/* Whether it is a constant or one that is moved. */
+static bool is_constant(const struct tracks *t, size_t b)
+{
+    const struct inst *i = inst_of(t, b);
+    while (moves(i) && i->operand_count == 1)
+        i = i->operands[0];
+    return i->opcode == OP_CONSTANT;
+}
+
 /* ---- pairing ---- */
 
 static bool is_paired(const struct matching *m, size_t b)
@@ -152,8 +171,7 @@ static uint64_t numbers_of(const struct tracks *t, size_t inst)
     return k->kept ? k->at[0].numbers : 0;
 }
 
-/* The last part of an op_name, or a name without its number. */
-static struct str stem_of(const char *name)
+struct str match_stem(const char *name)
 {
     const char *slash = strrchr(name, '/');
     const char *start = slash ? slash + 1 : name;
@@ -167,8 +185,8 @@ static bool are_related(const struct hlo_listed *x, const struct hlo_listed *y)
     const char *const names[2][2] = {{x->name, x->op_name}, {y->name, y->op_name}};
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
-            const struct str stem = stem_of(names[0][i]);
-            if (stem.len > 0 && str_eq(stem, stem_of(names[1][j])))
+            const struct str stem = match_stem(names[0][i]);
+            if (stem.len > 0 && str_eq(stem, match_stem(names[1][j])))
                 return true;
         }
     return false;
@@ -228,11 +246,14 @@ static bool is_equal(const struct matching *m, const struct direction *d, size_t
     if (track_of(d->of, 0, i)->information >= LOOK_INFORMATION)
         return true;
     const struct hlo_listed x = hlo_list_inst(m->a.l, a), y = hlo_list_inst(m->b.l, b);
-    return same_op(&x, &y) && same_operands(m, &x, &y, (struct difference_at){0});
+    return same_op(&x, &y)
+               ? same_operands(m, &x, &y, (struct difference_at){0})
+               : m->loosely && inst_of(&m->b, b)->opcode == OP_CONSTANT && are_related(&x, &y);
 }
 
 /* The most similar instruction with equal value; -1: none. A value with little information must
- * have been computed by the same op from equal operands. */
+ * have been computed by the same op from equal operands, or be a constant named like it, which was
+ * folded. */
 static long find_equal(const struct matching *m, const struct direction *d, size_t i)
 {
     const uint64_t numbers = numbers_of(d->of, i);
@@ -251,12 +272,21 @@ static long find_equal(const struct matching *m, const struct direction *d, size
     return best;
 }
 
+/* Whether it may be a partner: passes remove operations that only move a parameter. */
+static bool has_value(const struct matching *m, const struct tracks *t, size_t i)
+{
+    const struct hlo_listed x = hlo_list_inst(t->l, i);
+    return track_counts(t, i) ||
+           (m->loosely && x.parameter >= 0 && hlo_list_computation(t->l, x.computation).entry &&
+            track_of(t, 0, i)->executions > 0);
+}
+
 static void pair_equal(struct matching *m, bool swapped)
 {
     struct direction d = {swapped ? &m->a : &m->b, swapped ? &m->b : &m->a, swapped, NULL, 0};
     d.all = ARENA_ARRAY(m->arena, struct by_value, d.in->insts);
     for (size_t i = 0; i < d.in->insts; i++)
-        if (track_counts(d.in, i))
+        if (has_value(m, d.in, i))
             d.all[d.count++] = (struct by_value){i, numbers_of(d.in, i)};
     qsort(d.all, d.count, sizeof *d.all, compare_numbers);
     for (size_t i = 0; i < d.of->insts; i++) {
@@ -267,6 +297,47 @@ static void pair_equal(struct matching *m, bool swapped)
             hlo_pair_add(m->pairing, swapped ? i : (size_t)other, swapped ? (size_t)other : i,
                          HLO_PAIRED_VALUE);
     }
+}
+
+/* Whether the elements of all values are those of a in another order, as after a change of layout.
+ */
+static bool is_permuted(const struct matching *m, const struct track *a, const struct track *b)
+{
+    bool equal = a->kept == b->kept;
+    for (size_t n = 0; n < b->kept && equal; n++)
+        equal = look_sketches_permuted(&a->at[n], &b->at[n], m->tolerance);
+    return equal;
+}
+
+/* Whether the values are some of a in the same order, as after inlining one of several calls. */
+static bool is_some(const struct matching *m, const struct track *a, const struct track *b)
+{
+    size_t found = 0;
+    for (size_t n = 0; n < a->kept && found < b->kept; n++)
+        found += look_sketches_agree(&a->at[n], &b->at[found], m->tolerance);
+    return a->kept > b->kept && found == b->kept;
+}
+
+/* Whether instructions of the same operation have the same values in another arrangement. */
+static bool is_rearranged(const struct matching *m, size_t a, size_t b)
+{
+    const struct hlo_listed x = hlo_list_inst(m->a.l, a), y = hlo_list_inst(m->b.l, b);
+    if (strcmp(x.op, y.op) != 0 || !track_counts(&m->a, a))
+        return false;
+    for (size_t k = 0; k < m->a.participants; k++) {
+        const struct track *t = track_of(&m->a, k, a), *u = track_of(&m->b, k, b);
+        if (u->information < LOOK_INFORMATION || (!is_permuted(m, t, u) && !is_some(m, t, u)))
+            return false;
+    }
+    return true;
+}
+
+static void pair_rearranged(struct matching *m)
+{
+    for (size_t b = 0; b < m->b.insts; b++)
+        for (size_t a = 0; a < m->a.insts && track_counts(&m->b, b) && !is_paired(m, b); a++)
+            if (is_rearranged(m, a, b))
+                hlo_pair_add(m->pairing, a, b, HLO_PAIRED_VALUE);
 }
 
 /* Pairs equal operands of a pair with the same op. Returns whether there are any. */
@@ -294,13 +365,28 @@ static void pair_differing(struct matching *m)
     }
 }
 
-void match_values(struct matching *m)
+/* Pairs instructions that only move a value, which passes remove, with the partner of a user of the
+ * same value. */
+static void pair_moved(struct matching *m, bool swapped)
+{
+    const struct tracks *t = swapped ? &m->a : &m->b;
+    for (size_t i = t->insts; i-- > 0;) {
+        const struct hlo_listed x = hlo_list_inst(t->l, i);
+        for (size_t k = 0; moves(inst_of(t, i)) && track_counts(t, i) && k < x.user_count; k++) {
+            const long user = (swapped ? hlo_pair_of_a(m->pairing, x.users[k])
+                                       : hlo_pair_of_b(m->pairing, x.users[k]))
+                                  .other;
+            const size_t a = swapped ? i : (size_t)user, b = swapped ? (size_t)user : i;
+            if (user >= 0 && !differ(m, a, b, NULL))
+                hlo_pair_add(m->pairing, a, b, HLO_PAIRED_VALUE);
+        }
+    }
+}
+
+/* Pairs the operands of pairs, and theirs. */
+static void pair_all_operands(struct matching *m)
 {
     enum { ROUNDS = 16 };
-    m->unconfirmed = ARENA_ARRAY(m->arena, long, m->b.insts);
-    confirm(m);
-    pair_equal(m, false);
-    pair_equal(m, true);
     bool found = true;
     for (int round = 0; round < ROUNDS && found; round++) {
         found = false;
@@ -308,7 +394,38 @@ void match_values(struct matching *m)
             if (is_paired(m, b))
                 found |= pair_operands(m, (size_t)hlo_pair_of_b(m->pairing, b).other, b);
     }
+}
+
+void match_values(struct matching *m)
+{
+    m->unconfirmed = ARENA_ARRAY(m->arena, long, m->b.insts);
+    confirm(m);
+    pair_equal(m, false);
+    pair_equal(m, true);
+    pair_all_operands(m);
     pair_differing(m);
+}
+
+void match_loosely(struct matching *m)
+{
+    m->loosely = true;
+    pair_equal(m, false);
+    pair_equal(m, true);
+    pair_rearranged(m);
+    pair_all_operands(m);
+    pair_moved(m, false);
+    pair_moved(m, true);
+}
+
+size_t match_agreeing(const struct matching *m)
+{
+    size_t count = 0;
+    for (size_t b = 0; b < m->b.insts; b++) {
+        const long a = hlo_pair_of_b(m->pairing, b).other;
+        count += a >= 0 && track_counts(&m->b, b) && !is_constant(&m->b, b) &&
+                 !differ(m, (size_t)a, b, NULL);
+    }
+    return count;
 }
 
 /* ---- suspects ---- */
@@ -461,21 +578,11 @@ struct suspect *match_suspects(const struct matching *m, size_t *count)
 
 /* ---- origins ---- */
 
-/* Whether its value consists of elements of operands. */
-static bool moves(const struct inst *i)
-{
-    const int class = op_table[i->opcode].class;
-    return class == CLASS_REARRANGE || class == CLASS_RETYPE || class == CLASS_PASS ||
-           i->opcode == OP_BITCAST;
-}
-
 struct cone {
     const struct matching *m;
     bool *seen;
     bool all; /* follow operands without a partner */
     size_t best;
-    bool constants; /* do not follow predicates without a partner: other constants may make them
-                       false, which is no evidence */
 };
 
 /* Whether its partner has the same op or a similar name, or was not found by its value alone. */
@@ -504,23 +611,32 @@ static void find_origin(struct cone *o, size_t b)
     for (size_t k = 0; k < y.operand_count; k++) {
         const size_t j = hlo_pair_source(t->l, y.operands[k]);
         if (moves(inst_of(t, j)) ||
-            (!has_likely_partner(o->m, j) && (o->all || is_paired(o->m, j)) &&
-             !(o->constants && inst_of(t, j)->opcode == OP_COMPARE)))
+            (!has_likely_partner(o->m, j) && (o->all || is_paired(o->m, j))))
             find_origin(o, j);
     }
 }
 
-/* Whether it has changed itself, such as in its attributes. */
-static bool is_certain(const struct matching *m, const struct suspect *u)
+static bool is_informative(const struct matching *m, size_t participant, size_t b)
 {
-    return u->evidence == PARTNER || (u->evidence <= BY_CHANCE &&
-                                      inst_of(&m->a, u->a)->opcode == inst_of(&m->b, u->b)->opcode);
+    return track_of(&m->b, participant, b)->information >= LOOK_INFORMATION;
+}
+
+enum match_scope match_scope_of(const struct matching *m, const struct suspect *u)
+{
+    if (u->evidence == PARTNER || u->evidence == OTHER_OPERAND)
+        return MATCH_ITSELF;
+    if (u->evidence >= RELATED || !is_informative(m, u->at.participant, u->b))
+        return MATCH_ALL;
+    return u->evidence <= BY_CHANCE && inst_of(&m->a, u->a)->opcode == inst_of(&m->b, u->b)->opcode
+               ? MATCH_ITSELF
+               : MATCH_OPERANDS;
 }
 
 size_t match_origin(const struct matching *m, const struct suspect *u)
 {
     struct cone o = {m, ARENA_ARRAY(m->arena, bool, m->b.insts), u->evidence >= RELATED, u->b};
-    if (is_certain(m, u))
+    if (u->evidence <= BY_CHANCE &&
+        (u->evidence == PARTNER || inst_of(&m->a, u->a)->opcode == inst_of(&m->b, u->b)->opcode))
         return u->b;
     find_origin(&o, u->b);
     return o.best;
@@ -529,9 +645,20 @@ size_t match_origin(const struct matching *m, const struct suspect *u)
 /* ---- candidates ---- */
 
 struct candidate {
-    size_t inst;
+    struct match_candidate it;
     bool inner; /* an operand has no partner */
     uint64_t order;
+};
+
+struct candidates {
+    const struct matching *m;
+    const struct suspect *u;
+    bool constants;
+    bool itself;   /* the change shows in the pair, unless it is in an applied computation */
+    bool *seen;    /* what the value of the suspect was computed from */
+    bool *visited; /* by computation, while its instructions are added */
+    struct candidate *at;
+    size_t count, capacity;
 };
 
 static int compare_candidates(const void *x, const void *y)
@@ -539,7 +666,9 @@ static int compare_candidates(const void *x, const void *y)
     const struct candidate *a = x, *b = y;
     if (a->inner != b->inner)
         return a->inner ? 1 : -1;
-    return (a->order > b->order) - (a->order < b->order);
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    return (a->it.inst > b->it.inst) - (a->it.inst < b->it.inst);
 }
 
 static bool has_operand_without_partner(const struct matching *m, size_t b)
@@ -553,69 +682,114 @@ static bool has_operand_without_partner(const struct matching *m, size_t b)
     return false;
 }
 
-/* Marks what the value of an instruction was computed from, up to instructions with partners. */
-static void find_unpaired(const struct matching *m, bool *seen, size_t b)
+/* Marks what the value of an instruction was computed from, up to instructions with partners. The
+ * state of a loop is computed from all of the loop. */
+static void find_unpaired(struct candidates *c, size_t b)
+{
+    const struct tracks *t = &c->m->b;
+    const struct hlo_listed y = hlo_list_inst(t->l, b);
+    if (c->seen[b])
+        return;
+    c->seen[b] = true;
+    for (size_t k = 0; k < y.callee_count && runs(t, b); k++)
+        find_unpaired(c, hlo_list_computation(t->l, y.callees[k]).root);
+    const struct hlo_listed_computation in = hlo_list_computation(t->l, y.computation);
+    for (size_t k = 0; k < in.caller_count && y.parameter >= 0; k++)
+        if (runs(t, in.callers[k]))
+            find_unpaired(c, in.callers[k]);
+    for (size_t k = 0; k < y.operand_count; k++) {
+        const size_t j = hlo_pair_source(t->l, y.operands[k]);
+        const struct inst *from = inst_of(t, j);
+        if (moves(from) || op_is(from->opcode, OP_NAMES | OP_RUNS) || from->opcode == OP_CONSTANT ||
+            !has_likely_partner(c->m, j))
+            find_unpaired(c, j);
+    }
+}
+
+static void add_candidate(struct candidates *c, size_t inst, size_t by)
+{
+    VEC_PUSH(c->m->arena, c->at, c->count, c->capacity) = (struct candidate){
+        {inst, by}, has_operand_without_partner(c->m, by), track_of(&c->m->b, 0, by)->first};
+}
+
+/* Adds the instructions of the computations that an instruction applies to elements. */
+static void add_applied(struct candidates *c, size_t b, size_t by)
+{
+    const hlo_listing *l = c->m->b.l;
+    const struct hlo_listed y = hlo_list_inst(l, b);
+    for (size_t k = 0; k < y.callee_count; k++) {
+        const struct hlo_listed_computation in = hlo_list_computation(l, y.callees[k]);
+        if (c->visited[y.callees[k]])
+            continue;
+        c->visited[y.callees[k]] = true;
+        for (size_t i = in.first; i < in.first + in.count; i++) {
+            if (match_has_changes(hlo_listing_inst(l, i)))
+                add_candidate(c, i, by);
+            add_applied(c, i, by);
+        }
+        c->visited[y.callees[k]] = false;
+    }
+}
+
+/* Whether a has a comparison in the same direction. */
+static bool has_comparison(const struct tracks *a, int direction)
+{
+    for (size_t i = 0; i < a->insts; i++)
+        if (inst_of(a, i)->opcode == OP_COMPARE &&
+            inst_enum(inst_of(a, i), A_DIRECTION, -1) == direction)
+            return true;
+    return false;
+}
+
+/* Whether an instruction, itself or broadcast, is compared in a way in which a compares nothing.
+ * Another constant may make such a predicate false, which is no evidence. */
+static bool is_guard(const struct matching *m, size_t b)
 {
     const struct hlo_listed y = hlo_list_inst(m->b.l, b);
-    if (seen[b])
+    for (size_t k = 0; k < y.user_count; k++) {
+        const struct inst *user = inst_of(&m->b, y.users[k]);
+        if (user->opcode == OP_COMPARE ? !has_comparison(&m->a, inst_enum(user, A_DIRECTION, -1))
+                                       : user->opcode == OP_BROADCAST && is_guard(m, y.users[k]))
+            return true;
+    }
+    return false;
+}
+
+static void add_candidates(struct candidates *c, size_t b)
+{
+    const struct inst *i = inst_of(&c->m->b, b);
+    if (!track_counts(&c->m->b, b))
         return;
-    seen[b] = true;
-    for (size_t k = 0; k < y.callee_count && runs(&m->b, b); k++)
-        find_unpaired(m, seen, hlo_list_computation(m->b.l, y.callees[k]).root);
-    for (size_t k = 0; k < y.operand_count; k++) {
-        const size_t j = hlo_pair_source(m->b.l, y.operands[k]);
-        const struct inst *from = inst_of(&m->b, j);
-        if (moves(from) || op_is(from->opcode, OP_NAMES | OP_RUNS) || !has_likely_partner(m, j))
-            find_unpaired(m, seen, j);
+    if (c->constants) {
+        if (match_is_scalar_constant(i) &&
+            ((c->u && c->u->b == b) || (is_doubtful(c->m, b) && !is_guard(c->m, b))))
+            add_candidate(c, b, b);
+        return;
     }
+    if (match_has_changes(i) && !c->itself)
+        add_candidate(c, b, b);
+    if (!runs(&c->m->b, b) && i->operand_count <= MATCH_OPERAND_COUNT)
+        add_applied(c, b, b);
 }
 
-size_t match_candidates(const struct matching *m, const struct suspect *u, size_t **candidates)
+size_t match_candidates(const struct matching *m, const struct suspect *u, enum match_scope scope,
+                        bool constants, struct match_candidate **candidates)
 {
-    bool *seen = ARENA_ARRAY(m->arena, bool, m->b.insts);
-    struct candidate *all = ARENA_ARRAY(m->arena, struct candidate, m->b.insts);
-    size_t count = 0;
-    if (u && is_certain(m, u))
-        return 0;
-    const size_t entry = hlo_list_computations(m->b.l) - 1;
-    find_unpaired(m, seen, u ? u->b : hlo_list_computation(m->b.l, entry).root);
+    struct candidates c = {.m = m, .u = u, .constants = constants, .itself = scope == MATCH_ITSELF};
+    const hlo_listing *l = m->b.l;
+    c.seen = ARENA_ARRAY(m->arena, bool, m->b.insts);
+    c.visited = ARENA_ARRAY(m->arena, bool, hlo_list_computations(l));
+    if (scope == MATCH_RESULTS)
+        find_unpaired(&c, hlo_list_computation(l, hlo_list_computations(l) - 1).root);
+    else if (scope == MATCH_OPERANDS)
+        find_unpaired(&c, u->b);
     for (size_t b = 0; b < m->b.insts; b++)
-        if (seen[b] && track_counts(&m->b, b) && match_has_alternatives(inst_of(&m->b, b)))
-            all[count++] = (struct candidate){b, has_operand_without_partner(m, b),
-                                              track_of(&m->b, 0, b)->first};
-    if (count > 0)
-        qsort(all, count, sizeof *all, compare_candidates);
-    *candidates = ARENA_ARRAY(m->arena, size_t, count + 1);
-    for (size_t k = 0; k < count; k++)
-        (*candidates)[k] = all[k].inst;
-    return count;
-}
-
-/* ---- constants ---- */
-
-bool match_is_scalar_constant(const struct inst *i)
-{
-    return i->opcode == OP_CONSTANT && shape_is_array(i->shape) && i->shape->rank == 0 &&
-           !i->literal->elided;
-}
-
-size_t match_constants(const struct matching *m, const struct suspect *u, size_t **constants)
-{
-    struct cone o = {m, ARENA_ARRAY(m->arena, bool, m->b.insts), true, u ? u->b : 0, true};
-    bool *added = ARENA_ARRAY(m->arena, bool, m->b.insts);
-    size_t count = 0;
-    *constants = ARENA_ARRAY(m->arena, size_t, m->b.insts);
-    if (u)
-        find_origin(&o, u->b);
-    for (size_t b = 0; b < m->b.insts && !(u && is_certain(m, u)); b++) {
-        const struct hlo_listed y = hlo_list_inst(m->b.l, b);
-        for (size_t k = 0; k < y.operand_count && (!u || o.seen[b]); k++) {
-            const size_t j = hlo_pair_source(m->b.l, y.operands[k]);
-            if (!added[j] && match_is_scalar_constant(inst_of(&m->b, j)) &&
-                track_counts(&m->b, j) && is_doubtful(m, j))
-                (*constants)[count++] = j;
-            added[j] = true;
-        }
-    }
-    return count;
+        if (c.seen[b] || scope == MATCH_ALL || (u && u->b == b))
+            add_candidates(&c, b);
+    if (c.count > 0)
+        qsort(c.at, c.count, sizeof *c.at, compare_candidates);
+    *candidates = ARENA_ARRAY(m->arena, struct match_candidate, c.count + 1);
+    for (size_t k = 0; k < c.count; k++)
+        (*candidates)[k] = c.at[k].it;
+    return c.count;
 }

@@ -29,6 +29,7 @@ struct matching {
     struct tracks a, b;
     hlo_pairing *pairing;
     const struct hlo_tolerance *tolerance;
+    bool loosely;
     long *unconfirmed; /* by instruction of b: partner by name or op_name whose value differs */
 };
 
@@ -56,6 +57,9 @@ bool track_counts(const struct tracks *t, size_t inst);
 bool match_identical(const struct matching *m, size_t a, size_t b);
 /* Pairs instructions with equal values, and removes pairs without. */
 void match_values(struct matching *m);
+/* Pairs more instructions, for the number of those compared, but not as evidence: values in another
+ * layout, and of one of several calls; constants that were folded; moves that were removed. */
+void match_loosely(struct matching *m);
 /* Determines pairs of which one may be the first that differs, the most likely first:
  * PARTNER: partners by name, op_name or position, whose operands are equal;
  * SAME_OPERANDS: the operands are equal;
@@ -67,14 +71,29 @@ struct suspect *match_suspects(const struct matching *m, size_t *count);
 /* The first instruction of b that the value of a suspect was computed from without having a
  * partner, or a partner with nothing but the value in common; otherwise the instruction itself. */
 size_t match_origin(const struct matching *m, const struct suspect *u);
-/* The instructions of b with alternatives that may have been changed: those without a certain
- * partner that the value of a suspect was computed from, or all (NULL); first those whose operands
- * have partners, in the order of execution. Returns their number. */
-size_t match_candidates(const struct matching *m, const struct suspect *u, size_t **candidates);
-bool match_is_scalar_constant(const struct inst *i);
-/* The scalar constants of b without a certain partner that the value of a suspect was computed
- * from, or of all instructions (NULL). Returns their number. */
-size_t match_constants(const struct matching *m, const struct suspect *u, size_t **constants);
+/* How many instructions of b, except constants, have a partner of equal value. */
+size_t match_agreeing(const struct matching *m);
+/* The last part of an op_name, or a name without its number. */
+struct str match_stem(const char *name);
+
+/* ---- changes ---- */
+
+/* An instruction of b that may have been changed, and the one whose value that changes: itself, or
+ * the one that applies its computation to elements. */
+struct match_candidate {
+    size_t inst, by;
+};
+enum { MATCH_OPERAND_COUNT = 16 }; /* of `by`, at most */
+/* Which candidates: the suspect itself; those that its value was computed from, up to instructions
+ * with a likely partner; those that the results were computed from; all that were executed. */
+enum match_scope { MATCH_ITSELF, MATCH_OPERANDS, MATCH_RESULTS, MATCH_ALL };
+/* Where to search the change that a suspect shows. A value with little information may have another
+ * cause. */
+enum match_scope match_scope_of(const struct matching *m, const struct suspect *u);
+/* Scalar constants without a certain partner, or instructions with changes; of those first the ones
+ * whose operands have partners, in the order of execution. Returns their number. */
+size_t match_candidates(const struct matching *m, const struct suspect *u, enum match_scope scope,
+                        bool constants, struct match_candidate **candidates);
 
 /* Finds the only pair of instructions that differ in the computations that two instructions apply
  * to elements. False if not found, or if the computations have different structures. */
@@ -83,12 +102,34 @@ struct match_applied {
 };
 bool match_find_applied(const struct matching *m, size_t a, size_t b, struct match_applied *out);
 
-/* ---- alternative.c: what an instruction may have been before it was changed ---- */
+/* ---- change.c ---- */
 
-enum { MATCH_ALTERNATIVES = OP_COUNT + 1 };
-bool match_has_alternatives(const struct inst *i);
-/* Alternative number `k` below MATCH_ALTERNATIVES, a module whose parameters are the operands, and
- * its text; NULL if number `k` does not apply. Free with hlo_module_free. */
-hlo_module *match_alternative(struct arena *a, const struct inst *i, size_t k, struct buf *change);
+struct match_values { /* that passes make of constants */
+    double *at;
+    size_t count, capacity;
+    size_t own, single; /* the first ones are those of constants, and made of one constant each */
+};
+
+struct match_change {
+    struct match_candidate of;
+    hlo_literal *value; /* of a constant, or NULL */
+    hlo_module *module; /* computes the value of `by` from its operands, or NULL */
+    struct str text;    /* what the instruction is then, in the arena of the matching */
+    int likelihood;     /* by its names, or its value; 0: they are no evidence */
+};
+
+bool match_is_scalar_constant(const struct inst *i);
+bool match_has_changes(const struct inst *i);
+/* Values that passes make of the constants of a, the likeliest first: the constants without a
+ * partner, the others, neutral elements, negated values, factors in place of divisors, masks of
+ * powers of two; sums, differences, products and ratios of two constants, which are tried for
+ * constants whose own value is not made of one. */
+struct match_values match_values_of_constants(const struct matching *m);
+/* Change number `k` of a candidate, below MATCH_CHANGES or the number of values; false if it does
+ * not apply. Free with match_change_free. */
+enum { MATCH_CHANGES = OP_COUNT + 1 };
+bool match_change(const struct matching *m, const struct match_candidate *c,
+                  const struct match_values *values, size_t k, struct match_change *out);
+void match_change_free(struct match_change *c);
 
 #endif

@@ -205,8 +205,9 @@ struct files { /* of a command that takes all modules of its operands */
     const char **at;
     size_t count, capacity;
 };
-/* The files of operands: a directory or a pattern stands for all of its dumps, unless --module
- * selects one. False after reporting those that cannot be read; the others are there. */
+/* The files of operands: a directory or a pattern stands for all of its dumps, those of
+ * subdirectories too, unless --module selects one. False after reporting those that cannot be read;
+ * the others are there. */
 bool files_of(struct files *f, const struct options *o, const char *const *paths, size_t count);
 void files_free(struct files *f);
 

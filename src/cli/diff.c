@@ -228,24 +228,45 @@ static void put_applied(const struct diffing *d, struct buf *out, const struct h
     put_instruction(out, &d->b, v->applied_b);
 }
 
-/* Prints what an instruction may have been before it was changed. */
-static void put_changed_inst(const struct diffing *d, struct buf *out,
-                             const struct hlo_divergence *v)
+/* Prints what uses a constant, itself or broadcast. */
+static void put_user(const struct diffing *d, struct buf *out, size_t constant)
 {
-    buf_printf(out, "first difference: %%%s; results agree if it is %s\n  ",
-               hlo_list_inst(d->b.listing, v->changed).name, v->alternative.data);
-    put_instruction(out, &d->b, v->changed);
+    struct hlo_listed inst = hlo_list_inst(d->b.listing, constant);
+    size_t user = constant;
+    while (inst.user_count > 0 && (user == constant || strcmp(inst.op, "broadcast") == 0)) {
+        user = inst.users[0];
+        inst = hlo_list_inst(d->b.listing, user);
+    }
+    if (user == constant)
+        return;
+    buf_puts(out, "used by:\n  ");
+    put_instruction(out, &d->b, user);
+}
+
+/* Prints the instructions that may have been changed, and what they were. */
+static void put_changes(const struct diffing *d, struct buf *out, const struct hlo_divergence *v)
+{
+    for (size_t k = 0; k < v->change_count; k++) {
+        const struct hlo_change *c = &v->changes[k];
+        const struct hlo_listed inst = hlo_list_inst(d->b.listing, c->inst);
+        buf_printf(out, "%s: %%%s", k ? "or" : "first difference", inst.name);
+        if (c->by != c->inst)
+            buf_printf(out, ", applied by %%%s", hlo_list_inst(d->b.listing, c->by).name);
+        buf_printf(out, "; results agree if it is %s\n  ", c->text.data);
+        put_instruction(out, &d->b, c->inst);
+        if (strcmp(inst.op, "constant") == 0)
+            put_user(d, out, c->inst);
+    }
 }
 
 static void put_first(const struct diffing *d, struct buf *out, const struct hlo_divergence *v)
 {
-    const bool explained = v->applied || v->alternative.data;
-    const size_t at = v->alternative.data ? v->b : v->origin;
+    const bool explained = v->applied || v->change_count > 0;
+    const size_t at = v->change_count > 0 ? v->b : v->origin;
     struct hlo_listed inst = hlo_list_inst(d->b.listing, at);
     const char *const names[2] = {d->b.title, d->a.title};
-    if (v->alternative.data)
-        put_changed_inst(d, out, v);
-    else if (v->applied)
+    put_changes(d, out, v);
+    if (v->applied)
         put_applied(d, out, v);
     buf_printf(out, "first difference%s: %%%s%s", explained ? " of values" : "", inst.name,
                at == v->b ? how_paired(hlo_pair_of_b(d->pairing, v->b).how)
@@ -272,30 +293,6 @@ static void put_first(const struct diffing *d, struct buf *out, const struct hlo
     buf_bytes(out, text.data, text.size);
 }
 
-/* Prints what uses a constant, itself or broadcast. */
-static void put_user(const struct diffing *d, struct buf *out, size_t constant)
-{
-    struct hlo_listed inst = hlo_list_inst(d->b.listing, constant);
-    size_t user = constant;
-    while (inst.user_count > 0 && (user == constant || strcmp(inst.op, "broadcast") == 0)) {
-        user = inst.users[0];
-        inst = hlo_list_inst(d->b.listing, user);
-    }
-    if (user == constant)
-        return;
-    buf_puts(out, "used by:\n  ");
-    put_instruction(out, &d->b, user);
-}
-
-static void put_constant(const struct diffing *d, struct buf *out, const struct hlo_divergence *v)
-{
-    SCOPED_TEXT value = hlo_literal_print(v->constant_value, false);
-    buf_printf(out, "first difference: %%%s, without counterpart; results agree if it is %s\n  ",
-               hlo_list_inst(d->b.listing, v->constant).name, value.data);
-    put_instruction(out, &d->b, v->constant);
-    put_user(d, out, v->constant);
-}
-
 /* Reports results that differ although no paired instruction does: the differing instructions may
  * be present in one module only. */
 static void put_results_apart(const struct diffing *d, struct buf *out,
@@ -303,11 +300,8 @@ static void put_results_apart(const struct diffing *d, struct buf *out,
 {
     const char *const names[2] = {d->b.title, d->a.title};
     SCOPED_TEXT text = hlo_difference_print(&v->results, v->result_b, v->result_a, names);
-    if (v->constant_value)
-        put_constant(d, out, v);
-    else if (v->alternative.data)
-        put_changed_inst(d, out, v);
-    else
+    put_changes(d, out, v);
+    if (v->change_count == 0)
         buf_puts(out, "no instruction present in both modules differs\n");
     buf_bytes(out, text.data, text.size);
 }
@@ -380,16 +374,15 @@ static void put_json(struct diffing *d, struct buf *out, const struct hlo_diverg
     buf_json_bool(out, "results_agree", v->results_agree);
     if (!v->results_agree)
         json_difference(out, "results", &v->results);
-    if (v->constant_value) {
-        SCOPED_TEXT value = hlo_literal_json(v->constant_value, NULL);
-        json_name(out, "constant", &d->b, v->constant);
-        buf_json_key(out, "constant_value");
-        buf_puts(out, value.data);
+    buf_json_open(out, "explanations", '[');
+    for (size_t k = 0; k < v->change_count; k++) {
+        buf_json_open(out, NULL, '{');
+        json_name(out, "instruction", &d->b, v->changes[k].inst);
+        json_name(out, "applied_by", &d->b, v->changes[k].by);
+        buf_json_text(out, "agrees_if", str_of(v->changes[k].text.data));
+        buf_putc(out, '}');
     }
-    if (v->alternative.data) {
-        json_name(out, "alternative_of", &d->b, v->changed);
-        buf_json_text(out, "alternative", str_of(v->alternative.data));
-    }
+    buf_putc(out, ']');
     json_list(out, "changed", &d->a, &changed);
     json_list(out, "only_a", &d->a, &only_a);
     json_list(out, "only_b", &d->b, &only_b);

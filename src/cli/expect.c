@@ -4,6 +4,7 @@
 #include "cli/arguments.h"
 
 #include <math.h>
+#include <unistd.h>
 
 static bool bound_option(const struct options *o, enum option_id id, double *out)
 {
@@ -90,6 +91,8 @@ static hlo_literal *read_expected(const struct arguments *a, const char *path, s
     struct file_bytes bytes;
     if (!path)
         return hlo_stored_result(a->bundled ? a->bundled : a->module, p, a->m);
+    if (strpbrk(path, "{[") && access(path, F_OK) != 0) /* the literal itself */
+        return read_text(a, path, str_of(path));
     if (hlo_arrays_known(path) || file_begins(path, STR("PK")) || !file_read(path, &bytes))
         return hlo_read_result(path, "out", a->module, p, a->m);
     hlo_literal *l = read_text(a, path, (struct str){bytes.data, bytes.size});

@@ -87,6 +87,8 @@ static int put_back(const struct options *o, const char *path, const hlo_file *f
 static int format_file(const struct options *o, const char *path, hlo_messages *m)
 {
     bool back = is_rewriting(o);
+    if (o->given[OPT_IN_PLACE] && strcmp(path, "-") == 0)
+        return usage_error(o, "cannot rewrite standard input in place");
     if (o->given[OPT_IN_PLACE] && (ends_with(path, ".gz") || ends_with(path, ".npz")))
         return usage_error(o, "cannot rewrite '%s' in place: not a plain text file", path);
     SCOPED_FILE *f = open_file(o, path, m);
@@ -107,14 +109,14 @@ static int format_file(const struct options *o, const char *path, hlo_messages *
 
 int fmt_command(const struct options *o)
 {
-    int worst = HLO_OK;
-    for (size_t i = 0; i < o->arg_count; i++) {
-        if (o->given[OPT_IN_PLACE] && strcmp(o->args[i], "-") == 0)
-            return usage_error(o, "cannot rewrite standard input in place");
+    struct files files = {0};
+    int worst = files_of(&files, o, o->args, o->arg_count) ? HLO_OK : HLO_USAGE;
+    for (size_t i = 0; i < files.count; i++) {
         SCOPED_MESSAGES *m = hlo_messages_new();
-        int status = format_file(o, o->args[i], m);
+        int status = format_file(o, files.at[i], m);
         report(o, m);
         worst = status > worst ? status : worst;
     }
+    files_free(&files);
     return worst;
 }

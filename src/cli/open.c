@@ -19,27 +19,43 @@ hlo_file *open_file(const struct options *o, const char *path, hlo_messages *m)
 
 /* ---- directories ---- */
 
-static bool add_dumps(struct files *f, const struct options *o, const char *path)
+/* Adds the dumps of a directory and its subdirectories, or of a pattern. False with a message if
+ * there are none. */
+static bool add_dumps(struct files *f, const char *path, hlo_messages *m, int depth)
 {
-    SCOPED_MESSAGES *m = hlo_messages_new();
+    enum { DEEPEST = 64 };
+    const char **names, *between = ends_with(path, "/") ? "" : "/";
+    size_t count = 0;
     hlo_dumps *d = hlo_dumps_open(path, NULL, m);
-    report(o, m);
+    bool found = d != NULL;
     for (size_t k = 0; d && k < hlo_dumps_count(d); k++)
         VEC_PUSH(&f->arena, f->at, f->count, f->capacity) =
             arena_str(&f->arena, str_of(hlo_dumps_get(d, k).path)).ptr;
     hlo_dumps_free(d);
-    return d != NULL;
+    if (depth < DEEPEST && file_is_directory(path))
+        directory_names(&f->arena, path, &names, &count);
+    for (size_t k = 0; k < count; k++) {
+        SCOPED_MESSAGES *ignored = hlo_messages_new();
+        const char *name = arena_printf(&f->arena, "%s%s%s", path, between, names[k]).ptr;
+        if (names[k][0] != '.' && file_is_directory(name))
+            found |= add_dumps(f, name, ignored, depth + 1);
+    }
+    return found;
 }
 
 bool files_of(struct files *f, const struct options *o, const char *const *paths, size_t count)
 {
     bool ok = true;
     arena_init(&f->arena);
-    for (size_t k = 0; k < count; k++)
-        if (!o->given[OPT_MODULE] && hlo_dumps_many(paths[k]))
-            ok &= add_dumps(f, o, paths[k]);
-        else
+    for (size_t k = 0; k < count; k++) {
+        SCOPED_MESSAGES *m = hlo_messages_new();
+        if (o->given[OPT_MODULE] || !hlo_dumps_many(paths[k])) {
             VEC_PUSH(&f->arena, f->at, f->count, f->capacity) = paths[k];
+        } else if (!add_dumps(f, paths[k], m, 0)) {
+            report(o, m);
+            ok = false;
+        }
+    }
     return ok;
 }
 

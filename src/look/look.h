@@ -49,6 +49,7 @@ struct look_sketch {
     uint64_t digest[2];
     uint64_t numbers;        /* elements; a complex one counts twice */
     double sums[4], largest; /* largest: finite magnitude */
+    double powers[3];        /* sums of powers of elements, in any order */
     double clipped[2];       /* sums of elements clipped to 2^scale and 2^(scale + 1) */
     int scale;
     bool combined; /* several sketches were added, and `clipped` is not meaningful */
@@ -63,6 +64,9 @@ struct look_sketch look_sketch(const struct literal *l);
  * relative to the largest element. NULL: they are bitwise equal. */
 bool look_sketches_agree(const struct look_sketch *a, const struct look_sketch *b,
                          const struct hlo_tolerance *t);
+/* Whether the elements agree in some order, as those of a transposed array. */
+bool look_sketches_permuted(const struct look_sketch *a, const struct look_sketch *b,
+                            const struct hlo_tolerance *t);
 
 /* ---- slice.c ---- */
 

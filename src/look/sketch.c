@@ -77,7 +77,8 @@ static uint64_t signs_of(uint64_t n)
 static void add_block(struct sketching *w, const double *x, size_t count)
 {
     struct look_sketch *s = w->s;
-    double largest = s->largest, clipped[2] = {s->clipped[0], s->clipped[1]};
+    double largest = s->largest, clipped[2] = {s->clipped[0], s->clipped[1]},
+           powers[] = {s->powers[0], s->powers[1], s->powers[2]};
     uint64_t signs = signs_of(s->numbers / 64);
     for (size_t i = 0; i < count && s->information < LOOK_INFORMATION; i++)
         count_information(w, x[i]);
@@ -91,6 +92,8 @@ static void add_block(struct sketching *w, const double *x, size_t count)
             v = isnan(v) ? NAN_WEIGHT : v > 0 ? INFINITY_WEIGHT : -INFINITY_WEIGHT;
         } else {
             largest = fabs(v) > largest ? fabs(v) : largest;
+            for (double power = v, *sum = powers; sum < powers + COUNT_OF(s->powers); power *= v)
+                *sum++ += power;
         }
         v = signs >> n % 64 & 1 ? -v : v;
         sums[n % COUNT_OF(s->sums)] += v;
@@ -101,6 +104,7 @@ static void add_block(struct sketching *w, const double *x, size_t count)
     s->largest = largest;
     s->clipped[0] = clipped[0];
     s->clipped[1] = clipped[1];
+    memcpy(s->powers, powers, sizeof powers);
 }
 
 enum pass { SIZES, SUMS };
@@ -158,6 +162,14 @@ static bool clipped_agree(const struct look_sketch *a, const struct look_sketch 
     return fabs(low->clipped[abs(apart)] - high->clipped[0]) <= relative * ldexp(1, high->scale);
 }
 
+/* The relative error within which values agree. */
+static double relative_error(const struct look_sketch *a, const struct look_sketch *b,
+                             const struct hlo_tolerance *t)
+{
+    const double ea = look_usual_error(a->dtype), eb = look_usual_error(b->dtype);
+    return t->rel + (t->usual ? ea > eb ? ea : eb : 0);
+}
+
 bool look_sketches_agree(const struct look_sketch *a, const struct look_sketch *b,
                          const struct hlo_tolerance *t)
 {
@@ -166,12 +178,27 @@ bool look_sketches_agree(const struct look_sketch *a, const struct look_sketch *
     if (!t || a->numbers != b->numbers || !has_floats(a->dtype) || !has_floats(b->dtype))
         return false;
     const double large = a->largest > b->largest ? a->largest : b->largest;
-    const double ea = look_usual_error(a->dtype), eb = look_usual_error(b->dtype);
-    const double relative = t->rel + (t->usual ? ea > eb ? ea : eb : 0);
+    const double relative = relative_error(a, b, t);
     const double each = ceil((double)a->numbers / (double)COUNT_OF(a->sums));
     const double errors = fmax(sqrt(each) / 16, fmin(each, 4));
     for (unsigned k = 0; k < COUNT_OF(a->sums); k++)
         if (!(fabs(a->sums[k] - b->sums[k]) <= (t->abs + relative * large) * errors))
             return false;
     return t->abs > 0 || a->combined || clipped_agree(a, b, relative * errors);
+}
+
+bool look_sketches_permuted(const struct look_sketch *a, const struct look_sketch *b,
+                            const struct hlo_tolerance *t)
+{
+    const double large = a->largest > b->largest ? a->largest : b->largest;
+    const double error = relative_error(a, b, t) * fmax(sqrt((double)a->numbers), 1);
+    double scale = 1;
+    if (a->numbers != b->numbers || has_floats(a->dtype) != has_floats(b->dtype))
+        return false;
+    for (unsigned k = 0; k < COUNT_OF(a->powers); k++) {
+        scale *= large;
+        if (!(fabs(a->powers[k] - b->powers[k]) <= error * scale))
+            return false;
+    }
+    return true;
 }

@@ -1,4 +1,4 @@
-# diff: an instruction that was changed to another opcode or direction, or whose operands were swapped, is named with what it was, although its operands have no counterpart; not if two were changed.
+# diff: an instruction that was changed to another opcode or direction, or whose operands were swapped, is named with what it was, although its operands have no counterpart; changes that no evidence distinguishes are all reported; not if two were changed.
 # stdout: results agree; 3 of 4 instructions compared, 3 not bit-identical
 # stdout: first difference: %h; results agree if it is add(%g, %two)
 # stdout:   b.hlo:10: %h = f32[4]{0} subtract(%g, %two)
@@ -8,14 +8,14 @@
 # stdout: first difference of values: %o, paired despite changes
 # stdout: first difference: %p; results agree if it is compare(%g, %zero), direction=LE
 # stdout:   b.hlo:13: %p = pred[4]{0} compare(%g, %zero), direction=GE
-# stdout: first difference of values: %o, paired despite changes
+# stdout: or: %l; results agree if it is select(%p, %j, %k)
 # stdout: first difference: %w; results agree if it is exponential(%v)
 # stdout:   b.hlo:6: %w = f32[4]{0} abs(%v)
 # stdout: first difference of values: %o, paired despite changes
 # stdout: first difference: %d, without counterpart
 # stdout:   b.hlo:8: %d = f32[4]{0} multiply(%x, %two)
 # stdout: first difference of values that can be compared:
-# stdout: "alternative_of":{"name":"i","computation":"e","op":"divide","shape":"f32[4]{0}","line":11},"alternative":"divide(%g, %h)"
+# stdout: "agrees_if":"divide(%g, %h)"
 # stderr: -
 cat >a.hlo <<'E'
 HloModule a
@@ -54,4 +54,4 @@ $HLO diff a.hlo same.hlo "$@"
 for change in 's/add(g, two)/subtract(g, two)/' 's/divide(g, h)/divide(h, g)/' 's/=LT/=GE/' 's/exponential(v)/abs(v)/' 's/=LT/=GE/; s/exponential(v)/abs(v)/'; do
     sed "$change" same.hlo >b.hlo; $HLO diff a.hlo b.hlo "$@" | sed -n 2,4p
 done
-sed 's/divide(g, h)/divide(h, g)/' same.hlo >b.hlo; $HLO diff a.hlo b.hlo "$@" --json | grep -o '"alternative_of":.*,"alternative":"[^"]*"'
+sed 's/divide(g, h)/divide(h, g)/' same.hlo >b.hlo; $HLO diff a.hlo b.hlo "$@" --json | grep -o '"agrees_if":"[^"]*"'

@@ -12,11 +12,11 @@
 # stdout:   b.hlo:10: %w.2 = f32[2,4]{1,0} add(%s.2, %s.2)
 # stdout: first difference of values: %w.2
 # stdout: results differ; 7 of 9 instructions compared
-# stdout: first difference: %h, without counterpart; results agree if it is 0.25
+# stdout: first difference: %h; results agree if it is 0.25
 # stdout:   b.hlo:6: %h = f32[] constant(0.375)
 # stdout: used by:
 # stdout:   b.hlo:7: %v.2 = f32[2]{0} multiply(%p, %c)
-# stdout: "constant_value":{"shape":"f32[]","values":0.25}
+# stdout: "agrees_if":"0.25"
 # stderr: -
 cat >a.hlo <<'E'
 HloModule a
@@ -62,4 +62,4 @@ $HLO diff a.hlo b.hlo "$x" | head -4
 sed 's/multiply(p/add(p/' ok.hlo >b.hlo; $HLO diff a.hlo b.hlo "$x" | sed -n 2,4p
 sed 's/multiply(s/add(s/' ok.hlo >b.hlo; $HLO diff a.hlo b.hlo "$x" | sed -n 2,4p
 sed 's/(0.25/(0.375/' ok.hlo >b.hlo; $HLO diff a.hlo b.hlo "$x" | sed -n 1,5p
-$HLO diff a.hlo b.hlo "$x" --json | grep -o '"constant_value":{[^}]*}'
+$HLO diff a.hlo b.hlo "$x" --json | grep -o '"agrees_if":"[^"]*"'

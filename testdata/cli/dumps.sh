@@ -24,5 +24,5 @@ $HLO run dir/module_0024.jit_g.before_optimizations.txt.gz
 cp dir/module_0001* one
 $HLO one
 $HLO verify one
-$HLO fmt one | $HLO run -
+$HLO fmt one --module=1 | $HLO run -
 $HLO ls dir --module=23 | grep -c 'f32\[\] constant\|constant '

@@ -23,6 +23,8 @@
 # stdout: )
 # stdout: hlo: large.txt: result differs: element {0} is 1.1, expected 1; 1 of 3 differ; worst errors: abs 0.1 at {0}, rel 0.1, 838861 ulp; try --abs=1
 # stdout: large.json: results agree: 3 elements
+# stdout: [1, 0, 1e5]: results agree: 3 elements
+# stdout: f32[3] {1, 0, 1e5}: results agree: 3 elements
 # stdout: shape: 1
 # stdout: broken: 2
 # stdout: none: 2
@@ -51,6 +53,7 @@ $HLO run one.hlo '{1.1, 0, 100000}' --expect=large.txt -q 2>why.txt
 cat why.txt
 echo '[1, 0, 1e5]' >large.json
 $HLO run one.hlo '{1, 0, 100000}' --expect=large.json
+for literal in '[1, 0, 1e5]' 'f32[3] {1, 0, 1e5}'; do $HLO run one.hlo '{1, 0, 100000}' --expect="$literal"; done
 echo 'f32[2] {1, 2}' >short.txt
 $HLO run a.hlo '{1, 2, 3}' 4 --expect=short.txt >/dev/null; echo shape: $?
 echo 'f32[2] {1,' >broken.txt

@@ -208,6 +208,10 @@ class hlo_comparison(Structure):
     ]
 
 
+class hlo_change(Structure):
+    _fields_ = [("inst", c_size_t), ("by", c_size_t), ("text", hlo_text)]
+
+
 class hlo_divergence(Structure):
     _fields_ = [
         ("instructions", c_uint64),
@@ -225,10 +229,8 @@ class hlo_divergence(Structure):
         ("value_a", c_void_p),
         ("value_b", c_void_p),
         ("difference", hlo_difference),
-        ("constant_value", c_void_p),
-        ("constant", c_size_t),
-        ("alternative", hlo_text),
-        ("changed", c_size_t),
+        ("changes", hlo_change * 3),
+        ("change_count", c_size_t),
         ("results_agree", c_bool),
         ("results", hlo_difference),
         ("result_a", c_void_p),
