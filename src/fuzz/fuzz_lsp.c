@@ -72,7 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct lsp_options o = {.run =
                                       HLO_WITH(hlo_run_options, .max_steps = 2000,
                                                .max_memory = 16 << 20, .timeout = 1, .threads = 1),
-                                  .confined = true};
+                                  .confined = true,
+                                  .input = -1};
     struct str rest = {(const char *)data, size};
     struct buf out = {0};
     const bool raw = size > 0 && data[0] == 0;
