@@ -11,6 +11,12 @@
 
 enum { READ_BYTES = 1 << 16 };
 
+static struct str view_from(const struct watch *w, size_t offset)
+{
+    const struct str all = buf_view(&w->bytes);
+    return (struct str){all.ptr + offset, all.len - offset};
+}
+
 /* ---- messages ---- */
 
 static bool is_id(const struct dict_value *a, const struct dict_value *b)
@@ -44,7 +50,7 @@ static bool examine(struct watch *w)
     int64_t length;
     size_t size;
     for (;;) {
-        const struct str rest = {w->bytes.data + w->examined, w->bytes.size - w->examined};
+        const struct str rest = view_from(w, w->examined);
         const enum header header = rest.len ? read_header(rest, &size, &length) : HEADER_PARTIAL;
         if (header != HEADER_WHOLE)
             return header == HEADER_PARTIAL;
@@ -110,7 +116,7 @@ void watch_end(struct watch *w)
         pthread_join(w->thread, NULL);
         close(w->wake[0]);
         w->c->s->ahead.size = 0;
-        buf_bytes(&w->c->s->ahead, w->bytes.data + w->known, w->bytes.size - w->known);
+        buf_str(&w->c->s->ahead, view_from(w, w->known));
     }
     w->started = false;
     buf_free(&w->bytes);
