@@ -112,6 +112,7 @@ def main(hlo, *sizes):
             "textDocument/didOpen",
             {"textDocument": {"uri": URI, "version": 0, "text": "\n".join(lines)}},
         )
+        server.ask("textDocument/codeLens", {"textDocument": DOCUMENT})
         for request, pauses in (
             ("completion", False),
             ("completion", True),
