@@ -8,6 +8,7 @@
 #define HLO_LSP_PRIV_H
 
 #include "base/dict.h"
+#include "base/oom.h"
 #include "lsp/lsp.h"
 
 #include <pthread.h>
@@ -310,21 +311,26 @@ enum watched {
     WATCH_EDIT,  /* a document was edited */
     WATCH_CANCEL /* the request was cancelled */
 };
-/* Watches the input during a run for the request `c`, from a thread of its own: an edit or the
- * cancellation of the request interrupts the run, so that no keystroke waits for it. What is read
- * is appended to `ahead` of the server. */
+/* Watches the input during the runs of a request, from a thread: an edit or the cancellation of the
+ * request interrupts the run, so that no keystroke waits for it. */
 struct watch {
     struct call *c;
+    struct buf bytes; /* the input after the message of the request */
+    size_t known;     /* bytes of it that the server has */
+    size_t examined;
+    enum watched found;
+    /* of a run: */
     hlo_program *program;
     pthread_t thread;
     bool started;
-    int wake[2];      /* a pipe; closed at its end when the run ends */
-    struct buf bytes; /* the input after the message that is handled */
-    size_t known;     /* bytes of it that `in` has */
-    size_t examined;
-    enum watched found;
+    int wake[2]; /* a pipe; its end is closed to stop the thread */
+    struct oom_scope *oom_scope;
+    struct cleanup cleanup; /* stops the thread */
 };
+void watch_init(struct watch *w, struct call *c);
 void watch_begin(struct watch *w, hlo_program *p);
 void watch_end(struct watch *w);
+/* Passes what was read to the server; frees the buffer. */
+void watch_finish(struct watch *w);
 
 #endif

@@ -68,7 +68,8 @@ static bool set_args(const struct lsp *s, struct part *p, hlo_messages *m)
 static void begin_run(void *watch, hlo_program *p) { watch_begin(watch, p); }
 static void end_run(void *watch) { watch_end(watch); }
 
-/* A run of the part whose values are kept; NULL with messages. */
+/* A run of the part whose values are kept; NULL with messages. `w` must live as long as queries may
+ * run the module again, which those for whole values do not. */
 static hlo_recorded *record(struct watch *w, struct part *p, hlo_messages *m)
 {
     const struct lsp *s = w->c->s;
@@ -105,9 +106,11 @@ const hlo_literal *part_value(struct call *c, struct part *p, size_t inst)
         return NULL;
     if (!p->run) {
         SCOPED_MESSAGES *m = hlo_messages_new();
-        struct watch w = {.c = c};
+        struct watch w;
+        watch_init(&w, c);
         hlo_recorded_free(p->recorded); /* of a run that was interrupted */
         p->recorded = record(&w, p, m);
+        watch_finish(&w);
         p->run = w.found == WATCH_NOTHING;
         set_problem(p, &w, m);
     }
@@ -150,18 +153,28 @@ static void answer_text(struct call *c, const char *title, struct str text)
     buf_json_str(&c->result, text);
 }
 
+/* A run of the part; NULL with messages. */
+static hlo_literal *run_once(struct call *c, struct watch *w, struct part *p, hlo_messages *m)
+{
+    watch_init(w, c);
+    SCOPED_PROGRAM *program =
+        set_args(c->s, p, m) ? hlo_plan(p->module, &c->s->options.run, m) : NULL;
+    hlo_literal *result = NULL;
+    if (program) {
+        watch_begin(w, program);
+        result =
+            hlo_run(program, (const hlo_literal *const *)p->args, hlo_param_count(p->module), m);
+        watch_end(w);
+    }
+    watch_finish(w);
+    return result;
+}
+
 static bool command_run(struct call *c, struct part *p, hlo_messages *m)
 {
     const struct hlo_view view = HLO_WITH(hlo_view, .lines = SHOWN_LINES);
-    struct watch w = {.c = c};
-    SCOPED_PROGRAM *program =
-        set_args(c->s, p, m) ? hlo_plan(p->module, &c->s->options.run, m) : NULL;
-    if (!program)
-        return run_failed(c, &w, m);
-    watch_begin(&w, program);
-    SCOPED_LITERAL *result =
-        hlo_run(program, (const hlo_literal *const *)p->args, hlo_param_count(p->module), m);
-    watch_end(&w);
+    struct watch w;
+    SCOPED_LITERAL *result = run_once(c, &w, p, m);
     if (!result)
         return run_failed(c, &w, m);
     SCOPED_TEXT text = hlo_literal_show(result, &view);
@@ -191,7 +204,8 @@ static bool command_why(struct call *c, struct part *p, hlo_messages *m)
 {
     const struct hlo_why_view view = HLO_WITH(hlo_why_view, .levels = 3);
     struct hlo_element e;
-    struct watch w = {.c = c};
+    struct watch w;
+    watch_init(&w, c);
     hlo_recorded *r = record(&w, p, m);
     const bool good = r && hlo_messages_errors(m) == 0 && find_element(r, p, &e, m);
     if (good) {
@@ -199,6 +213,7 @@ static bool command_why(struct call *c, struct part *p, hlo_messages *m)
         answer_text(c, "sources", (struct str){text.data ? text.data : "", text.size});
     }
     hlo_recorded_free(r);
+    watch_finish(&w);
     return good || run_failed(c, &w, m);
 }
 

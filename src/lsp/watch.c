@@ -2,6 +2,7 @@
  * lsp/watch: input that arrives during a run. Messages are handled in order; but an edit, or the
  * cancellation of the request, interrupts the run, so that no keystroke waits for its end.
  */
+#include "base/oom.h"
 #include "base/system.h"
 #include "lsp/lsp_priv.h"
 
@@ -87,23 +88,45 @@ static bool read_more(struct watch *w)
 static void *watch(void *context)
 {
     struct watch *w = context;
-    while (examine(w) && read_more(w))
-        ;
+    struct oom_scope g;
+    oom_enter(&g, w->oom_scope);
+    if (setjmp(g.back) == 0) /* otherwise the input waits for the end of the run */
+        while (examine(w) && read_more(w))
+            ;
+    oom_leave(&g);
     return NULL;
+}
+
+static void stop(void *context)
+{
+    const struct watch *w = context;
+    close(w->wake[1]);
+    pthread_join(w->thread, NULL);
+    close(w->wake[0]);
+}
+
+/* ---- for runs ---- */
+
+void watch_init(struct watch *w, struct call *c)
+{
+    *w = (struct watch){.c = c, .known = c->s->following.len};
+    if (c->s->options.input < 0)
+        return;
+    buf_reserve(&w->bytes,
+                READ_BYTES); /* now, so that it does not belong to the scope of the run */
+    buf_str(&w->bytes, c->s->following);
 }
 
 void watch_begin(struct watch *w, hlo_program *p)
 {
-    const struct lsp *s = w->c->s;
     w->program = p;
-    w->known = s->following.len;
-    w->examined = 0;
-    if (s->options.input < 0 || !system_pipe(w->wake))
+    w->oom_scope = oom_innermost();
+    if (!w->bytes.data || !system_pipe(w->wake))
         return;
-    buf_str(&w->bytes, s->following);
-    buf_str(&w->bytes, buf_view(&s->ahead)); /* of an earlier run of this request */
     w->started = pthread_create(&w->thread, NULL, watch, w) == 0;
-    if (!w->started) {
+    if (w->started) {
+        oom_push_cleanup(&w->cleanup, stop, w);
+    } else {
         close(w->wake[0]);
         close(w->wake[1]);
     }
@@ -111,13 +134,16 @@ void watch_begin(struct watch *w, hlo_program *p)
 
 void watch_end(struct watch *w)
 {
-    if (w->started) {
-        close(w->wake[1]);
-        pthread_join(w->thread, NULL);
-        close(w->wake[0]);
-        w->c->s->ahead.size = 0;
-        buf_str(&w->c->s->ahead, view_from(w, w->known));
-    }
+    if (!w->started)
+        return;
+    oom_pop_cleanup(&w->cleanup);
+    stop(w);
     w->started = false;
+}
+
+void watch_finish(struct watch *w)
+{
+    if (w->bytes.data)
+        buf_str(&w->c->s->ahead, view_from(w, w->known));
     buf_free(&w->bytes);
 }
