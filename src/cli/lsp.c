@@ -5,6 +5,8 @@
 
 #include "lsp/lsp.h"
 
+#include <unistd.h>
+
 enum { DEFAULT_TIMEOUT = 10 }; /* seconds of a run */
 
 int lsp_command(const struct options *o)
@@ -16,5 +18,7 @@ int lsp_command(const struct options *o)
         return HLO_USAGE;
     if (!o->given[OPT_TIMEOUT])
         l.run.timeout = DEFAULT_TIMEOUT;
+    if (isatty(STDIN_FILENO) && !o->given[OPT_QUIET])
+        fputs("hlo: reading messages of an editor from the terminal; see hlo-lsp(1)\n", stderr);
     return lsp_main(&l);
 }

@@ -57,7 +57,8 @@ seeds() { # TARGET DIRECTORY: further seeds, and the names of what in testdata i
         printf '#!/bin/sh\ncat\n' >tools/lsp_talk.sh
         chmod +x tools/lsp_talk.sh
         for script in "$testdata"/cli/lsp*.sh; do
-            HLO=: TOOLS=$PWD/tools sh "$script" >"$2/$(basename "$script")" || : # its status does not matter
+            HLO=: HERE=$testdata/cli TOOLS=$PWD/tools sh "$script" >"$2/$(basename "$script")" || : # its status does not matter
+            { printf '\001'; cat "$2/$(basename "$script")"; } >"$2/during-$(basename "$script")"
         done
         echo "$testdata/fuzz" ;;
     lex | print | verify) echo "$testdata" ;;

@@ -1,10 +1,17 @@
 /*
- * Fuzz target: messages to hlo lsp, one per line; after a first byte of 0, any bytes of the stream.
- * The server initializes itself first. Its output must be a sequence of well-formed messages, and
- * the index of a document must be the same as if its text were new.
+ * Fuzz target: messages to hlo lsp, one per line; after a first byte of 0, any bytes of the stream;
+ * after a first byte of 1, the second half arrives during runs of the first one, if it has any. The
+ * server initializes itself first. Its output must be a sequence of well-formed messages, and the
+ * index of a document must be the same as if its text were new.
  */
+#include "base/system.h"
 #include "fuzz/sandbox.h"
 #include "lsp/lsp_priv.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+enum { MESSAGES = 50 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -67,15 +74,51 @@ static void feed_message(struct lsp *s, struct str message, struct buf *out)
     buf_free(&framed);
 }
 
+/* A pipe with these messages that is closed at its end. They fit, since inputs are short. */
+static int pipe_of(struct str messages)
+{
+    int ends[2];
+    SCOPED_BUF framed = {0};
+    for (int n = 0; messages.len > 0 && n < MESSAGES; n++)
+        put_message(&framed, cut_input(&messages, '\n'));
+    if (!system_pipe(ends))
+        return -1;
+    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    if (write(ends[1], framed.data, framed.size) != (ssize_t)framed.size) {
+        close(ends[0]);
+        ends[0] = -1;
+    }
+    close(ends[1]);
+    return ends[0];
+}
+
+/* Feeds what the server has not read during runs. */
+static void feed_rest(struct lsp *s, int input, struct buf *out)
+{
+    char bytes[4096];
+    ssize_t n;
+    while (!lsp_exited(s) && (n = read(input, bytes, sizeof bytes)) > 0)
+        feed(s, (struct str){bytes, (size_t)n}, out);
+    close(input);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    struct str rest = {(const char *)data, size};
+    struct buf out = {0};
+    const bool raw = size > 0 && data[0] == 0, during = size > 0 && data[0] == 1;
+    int input = -1;
+    if (raw || during)
+        rest = (struct str){rest.ptr + 1, rest.len - 1};
+    if (during) {
+        input = pipe_of((struct str){rest.ptr + rest.len / 2, rest.len - rest.len / 2});
+        rest.len /= 2;
+    }
     const struct lsp_options o = {.run =
                                       HLO_WITH(hlo_run_options, .max_steps = 2000,
                                                .max_memory = 16 << 20, .timeout = 1, .threads = 1),
-                                  .confined = true};
-    struct str rest = {(const char *)data, size};
-    struct buf out = {0};
-    const bool raw = size > 0 && data[0] == 0;
+                                  .confined = true,
+                                  .input = input};
     sandbox_enter();
     struct lsp *s = lsp_begin(&o);
     feed_message(s,
@@ -83,9 +126,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                      "\"fake\":\"ones\"}}}"),
                  &out);
     if (raw)
-        feed(s, (struct str){rest.ptr + 1, rest.len - 1}, &out);
-    for (int n = 0; !raw && rest.len > 0 && n < 50 && !lsp_exited(s); n++)
+        feed(s, rest, &out);
+    for (int n = 0; !raw && rest.len > 0 && n < MESSAGES && !lsp_exited(s); n++)
         feed_message(s, cut_input(&rest, '\n'), &out);
+    if (input >= 0)
+        feed_rest(s, input, &out);
     out.size = 0;
     lsp_idle(s, &out);
     check_output(buf_view(&out));

@@ -184,11 +184,13 @@ static struct str key_of(struct arena *a, struct str computation, struct str nam
     return arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(computation), STR_ARG(name));
 }
 
-static void list_part(struct part *p)
+bool part_list(struct part *p)
 {
     if (p->list)
-        return;
+        return true;
     p->list = hlo_list(p->module);
+    if (!p->list)
+        return false;
     arena_init(&p->arena);
     map_init(&p->insts, &p->arena);
     for (size_t i = hlo_list_count(p->list); i-- > 0;) {
@@ -197,6 +199,7 @@ static void list_part(struct part *p)
         map_put(&p->insts, key_of(&p->arena, str_of(c.name), str_of(l.name)),
                 (void *)(uintptr_t)(i + 1));
     }
+    return true;
 }
 
 long analysis_find(struct document *d, struct place inst, struct part **part)
@@ -209,8 +212,7 @@ long analysis_find(struct document *d, struct place inst, struct part **part)
         struct part *p = &a->parts[i];
         if (i > 0 && p->first_line > inst.line + 1)
             continue;
-        list_part(p);
-        found = p->list ? (long)(uintptr_t)map_get(&p->insts, key) - 1 : -1;
+        found = part_list(p) ? (long)(uintptr_t)map_get(&p->insts, key) - 1 : -1;
         *part = p;
     }
     return found;

@@ -123,7 +123,9 @@ static void put_code(struct buf *out, struct str text)
 
 static void put_value(struct call *c, struct part *part, size_t inst, struct buf *out)
 {
-    const hlo_literal *value = part_value(c->s, part, inst);
+    const hlo_literal *value = part_value(c, part, inst);
+    if (!value && part->problem)
+        buf_printf(out, "\nno value: %s\n", part->problem);
     if (!value)
         return;
     SCOPED_TEXT text = hlo_literal_summary(value);

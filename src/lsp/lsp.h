@@ -18,6 +18,8 @@ struct lsp_options {
     /* of runs requested by the client; copied, except what it points to */
     struct hlo_run_options run;
     bool confined; /* open no files that the client names */
+    /* A file descriptor that is read during runs, whose messages may interrupt them; -1: none. */
+    int input;
 };
 
 /* Never NULL. Free it by lsp_end. */

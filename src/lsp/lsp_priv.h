@@ -8,7 +8,10 @@
 #define HLO_LSP_PRIV_H
 
 #include "base/dict.h"
+#include "base/oom.h"
 #include "lsp/lsp.h"
+
+#include <pthread.h>
 
 struct extent { /* bytes [begin, end) */
     size_t begin, end;
@@ -108,6 +111,7 @@ struct part {
     struct map insts; /* by COMPUTATION/NAME, to index + 1 */
     bool run;         /* whether `recorded` was made */
     hlo_recorded *recorded;
+    char *problem; /* why it ended early, or was not made; NULL: no reason */
     hlo_literal **args;
 };
 
@@ -191,6 +195,8 @@ struct extent symbol_whole(const struct document *d, struct place p);
 /* Analyses the text unless it is done. */
 void analyse(struct document *d);
 void analysis_free(struct analysis *a);
+/* Makes the list of a part and its index; false: out of memory. */
+bool part_list(struct part *p);
 /* The instruction of the last valid text with this computation and name, and its part; -1: none. */
 long analysis_find(struct document *d, struct place inst, struct part **part);
 /* Its shape; empty if unknown. Valid until the next analysis. */
@@ -205,12 +211,15 @@ struct lsp {
     struct scan_words words;
     struct document *documents;
     struct buf in;
-    size_t skip; /* bytes of a message that is too long */
-    int64_t due; /* when diagnostics are due, on the clock of now_ns; 0: never */
+    struct str following; /* of `in`, after the message that is handled */
+    struct buf ahead;     /* input that was read during runs */
+    size_t skip;          /* bytes of a message that is too long */
+    int64_t due;          /* when diagnostics are due, on the clock of now_ns; 0: never */
     bool initialized, shut_down, exited;
-    /* Arguments of runs: generated, or from a bundle. */
-    int fake;     /* enum hlo_fake; -1: no values in hovers */
-    char *bundle; /* NULL: none */
+    /* Arguments of runs: generated, from a file of arrays, or from a snapshot. */
+    int fake;       /* enum hlo_fake; -1: not given */
+    char *inputs;   /* NULL: none */
+    char *snapshot; /* NULL: none */
 };
 
 enum lsp_error {
@@ -219,12 +228,15 @@ enum lsp_error {
     LSP_NO_METHOD = -32601,
     LSP_PARAMS = -32602,
     LSP_NOT_INITIALIZED = -32002,
+    LSP_CANCELLED = -32800,
+    LSP_MODIFIED = -32801,
     LSP_FAILED = -32803
 };
 
 struct call {
     struct lsp *s;
     struct arena arena;
+    const struct dict_value *id;     /* NULL: a notification */
     const struct dict_value *params; /* never NULL; may be of any kind */
     struct buf result;               /* JSON; empty: null */
     enum lsp_error code;
@@ -250,6 +262,15 @@ void put_range(struct buf *out, const char *key, const struct document *d, struc
 void put_location(struct buf *out, const struct document *d, struct extent e);
 /* Appends `{"range":...,"newText":...}`. */
 void put_edit(struct buf *out, const struct document *d, struct extent e, struct str text);
+/* The header of the message at the start of the input: its size, and the length of its body. */
+enum header {
+    HEADER_PARTIAL, /* the message is incomplete */
+    HEADER_TOO_LONG,
+    HEADER_MALFORMED,
+    HEADER_OF_TOO_MUCH, /* the length is over the limit */
+    HEADER_WHOLE
+};
+enum header read_header(struct str in, size_t *size, int64_t *length);
 /* Appends a message with its header. */
 void put_message(struct buf *out, struct str json);
 /* Appends a notification whose parameters are this JSON. */
@@ -279,8 +300,37 @@ void put_semantic_legend(struct buf *out); /* the types of tokens, as members of
 /* ---- run.c: runs ---- */
 
 /* The value of an instruction in a run on the arguments of the server; NULL: unknown. */
-const hlo_literal *part_value(struct lsp *s, struct part *p, size_t inst);
+const hlo_literal *part_value(struct call *c, struct part *p, size_t inst);
 void part_free(struct part *p);
 const char *lsp_command_name(size_t i); /* name of a command of code lenses; NULL past the last */
+
+/* ---- watch.c: input that arrives during a run ---- */
+
+enum watched {
+    WATCH_NOTHING,
+    WATCH_EDIT,  /* a document was edited */
+    WATCH_CANCEL /* the request was cancelled */
+};
+/* Watches the input during the runs of a request, from a thread: an edit or the cancellation of the
+ * request interrupts the run, so that no keystroke waits for it. */
+struct watch {
+    struct call *c;
+    struct buf bytes; /* the input after the message of the request */
+    size_t known;     /* bytes of it that the server has */
+    size_t examined;
+    enum watched found;
+    /* of a run: */
+    hlo_program *program;
+    pthread_t thread;
+    bool started;
+    int wake[2]; /* a pipe; its end is closed to stop the thread */
+    struct oom_scope *oom_scope;
+    struct cleanup cleanup; /* stops the thread */
+};
+void watch_init(struct watch *w, struct call *c);
+void watch_begin(struct watch *w, hlo_program *p);
+void watch_end(struct watch *w);
+/* Passes what was read to the server; frees the buffer. */
+void watch_finish(struct watch *w);
 
 #endif

@@ -35,7 +35,9 @@ static bool read_input(struct buf *in)
 
 int lsp_main(const struct lsp_options *o)
 {
-    struct lsp *s = lsp_begin(o);
+    struct lsp_options options = *o;
+    options.input = STDIN_FILENO;
+    struct lsp *s = lsp_begin(&options);
     SCOPED_BUF in = {0}, out = {0};
     bool more = true;
     while (more && !lsp_exited(s) && !ferror(stdout)) {

@@ -1,6 +1,6 @@
 /*
- * lsp/run: runs of modules on generated or stored arguments: values in hovers, and the commands of
- * code lenses. The limits of runs are those of the server.
+ * lsp/run: runs of modules on generated, given or stored arguments: values in hovers, and the
+ * commands of code lenses. The limits of runs are those of the server.
  */
 #include "lsp/lsp_priv.h"
 
@@ -16,57 +16,103 @@ static void free_args(struct part *p)
     p->args = NULL;
 }
 
-/* The module of the bundle of the server; NULL with messages, or without one if there is none. */
-static hlo_module *open_bundle(const struct lsp *s, hlo_messages *m)
+/* The module of the snapshot of the server; NULL with messages, or without one if there is none. */
+static hlo_module *open_snapshot(const struct lsp *s, hlo_messages *m)
 {
-    SCOPED_FILE *f = s->bundle ? hlo_file_open(s->bundle, false, m) : NULL;
-    hlo_module *bundle = f ? hlo_parse(f, 0, m) : NULL;
-    if (bundle && hlo_stored_arguments(bundle) == 0) {
-        hlo_messages_add(m, s->bundle, "no arguments in this file");
-        hlo_module_free(bundle);
+    SCOPED_FILE *f = s->snapshot ? hlo_file_open(s->snapshot, false, m) : NULL;
+    hlo_module *snapshot = f ? hlo_parse(f, 0, m) : NULL;
+    if (snapshot && hlo_stored_arguments(snapshot) == 0) {
+        hlo_messages_add(m, s->snapshot, "no arguments in this file");
+        hlo_module_free(snapshot);
         return NULL;
     }
-    return bundle;
+    return snapshot;
 }
 
-/* Sets the arguments of a part; false with messages. */
+/* The file of arrays of the server; NULL with messages, or without one if there is none. */
+static hlo_arrays *open_inputs(const struct lsp *s, const struct part *p, hlo_messages *m)
+{
+    hlo_arrays *inputs = s->inputs ? hlo_arrays_open(s->inputs, m) : NULL;
+    if (!inputs || hlo_arrays_fit(inputs, p->module, m))
+        return inputs;
+    hlo_arrays_free(inputs);
+    return NULL;
+}
+
+/* Sets the arguments of a part, unless it has them: recorded runs refer to them. False with
+ * messages. */
 static bool set_args(const struct lsp *s, struct part *p, hlo_messages *m)
 {
     const size_t count = hlo_param_count(p->module);
     const enum hlo_fake kind = s->fake >= 0 ? (enum hlo_fake)s->fake : HLO_FAKE_UNIFORM;
-    SCOPED_MODULE *bundle = open_bundle(s, m);
-    bool good = bundle || !s->bundle;
-    free_args(p);
+    if (p->args)
+        return true;
+    SCOPED_MODULE *snapshot = open_snapshot(s, m);
+    hlo_arrays *inputs = open_inputs(s, p, m);
+    bool good = (snapshot || !s->snapshot) && (inputs || !s->inputs);
     p->args = heap_zalloc(count + 1, sizeof *p->args);
     for (size_t i = 0; good && i < count; i++) {
-        p->args[i] = bundle ? hlo_stored_argument(bundle, p->module, i, 0, m)
-                            : hlo_fake_param(p->module, i, kind, 1, m);
+        p->args[i] = snapshot ? hlo_stored_argument(snapshot, p->module, i, 0, m)
+                     : inputs ? hlo_arrays_param(inputs, "arg", p->module, i, 0, m)
+                              : hlo_fake_param(p->module, i, kind, 1, m);
         good = p->args[i] != NULL;
     }
+    hlo_arrays_free(inputs);
+    if (!good)
+        free_args(p);
     return good;
 }
 
-/* A run of the part whose values are kept; NULL with messages. */
-static hlo_recorded *record(const struct lsp *s, struct part *p, hlo_messages *m)
+/* ---- runs ---- */
+
+static void begin_run(void *watch, hlo_program *p) { watch_begin(watch, p); }
+static void end_run(void *watch) { watch_end(watch); }
+
+/* A run of the part whose values are kept; NULL with messages. `w` must live as long as queries may
+ * run the module again, which those for whole values do not. */
+static hlo_recorded *record(struct watch *w, struct part *p, hlo_messages *m)
 {
+    const struct lsp *s = w->c->s;
     const struct hlo_recording how =
-        HLO_WITH(hlo_recording, .first = true, .most_each = VALUE_BYTES);
-    if (!p->list)
-        p->list = hlo_list(p->module);
-    if (!p->list || !set_args(s, p, m))
+        HLO_WITH(hlo_recording, .first = true, .most_each = VALUE_BYTES, .context = w,
+                 .begin = begin_run, .end = end_run);
+    if (!part_list(p) || !set_args(s, p, m))
         return NULL;
     return hlo_record(p->list, &s->options.run, (const hlo_literal *const *)p->args,
                       hlo_param_count(p->module), &how, m);
 }
 
-const hlo_literal *part_value(struct lsp *s, struct part *p, size_t inst)
+/* Stores the error of a run for hovers. */
+static void set_problem(struct part *p, const struct watch *w, const hlo_messages *m)
 {
-    if (!p->verified || (s->fake < 0 && !s->bundle))
+    heap_free(p->problem);
+    p->problem = NULL;
+    for (size_t i = 0; !p->problem && w->found == WATCH_NOTHING && i < hlo_messages_count(m); i++) {
+        const struct hlo_message message = hlo_messages_get(m, i);
+        SCOPED_BUF text = {0};
+        if (!message.error)
+            continue;
+        if (message.line == 0) /* of another file */
+            buf_printf(&text, "%s: ", message.file);
+        buf_puts(&text, message.text);
+        p->problem = heap_str(buf_view(&text));
+    }
+}
+
+const hlo_literal *part_value(struct call *c, struct part *p, size_t inst)
+{
+    const struct lsp *s = c->s;
+    if (!p->verified || (s->fake < 0 && !s->inputs && !s->snapshot))
         return NULL;
     if (!p->run) {
         SCOPED_MESSAGES *m = hlo_messages_new();
-        p->recorded = record(s, p, m);
-        p->run = true;
+        struct watch w;
+        watch_init(&w, c);
+        hlo_recorded_free(p->recorded); /* of a run that was interrupted */
+        p->recorded = record(&w, p, m);
+        watch_finish(&w);
+        p->run = w.found == WATCH_NOTHING;
+        set_problem(p, &w, m);
     }
     const struct hlo_element e = {.inst = inst};
     return p->recorded ? hlo_recorded_value(p->recorded, &e) : NULL;
@@ -76,6 +122,7 @@ void part_free(struct part *p)
 {
     hlo_recorded_free(p->recorded);
     free_args(p);
+    heap_free(p->problem);
     hlo_listing_free(p->list);
     arena_free(&p->arena);
     hlo_module_free(p->module);
@@ -83,8 +130,12 @@ void part_free(struct part *p)
 
 /* ---- commands ---- */
 
-static bool run_failed(struct call *c, hlo_messages *m)
+static bool run_failed(struct call *c, const struct watch *w, hlo_messages *m)
 {
+    if (w->found == WATCH_EDIT)
+        return call_fail(c, LSP_MODIFIED, "the run was interrupted by an edit");
+    if (w->found == WATCH_CANCEL)
+        return call_fail(c, LSP_CANCELLED, "the run was interrupted");
     SCOPED_TEXT text = hlo_messages_draw(m, false);
     call_fail(c, LSP_FAILED, "%s", text.data && *text.data ? text.data : "the run failed");
     return false;
@@ -102,16 +153,30 @@ static void answer_text(struct call *c, const char *title, struct str text)
     buf_json_str(&c->result, text);
 }
 
+/* A run of the part; NULL with messages. */
+static hlo_literal *run_once(struct call *c, struct watch *w, struct part *p, hlo_messages *m)
+{
+    watch_init(w, c);
+    SCOPED_PROGRAM *program =
+        set_args(c->s, p, m) ? hlo_plan(p->module, &c->s->options.run, m) : NULL;
+    hlo_literal *result = NULL;
+    if (program) {
+        watch_begin(w, program);
+        result =
+            hlo_run(program, (const hlo_literal *const *)p->args, hlo_param_count(p->module), m);
+        watch_end(w);
+    }
+    watch_finish(w);
+    return result;
+}
+
 static bool command_run(struct call *c, struct part *p, hlo_messages *m)
 {
     const struct hlo_view view = HLO_WITH(hlo_view, .lines = SHOWN_LINES);
-    SCOPED_PROGRAM *program =
-        set_args(c->s, p, m) ? hlo_plan(p->module, &c->s->options.run, m) : NULL;
-    SCOPED_LITERAL *result = program ? hlo_run(program, (const hlo_literal *const *)p->args,
-                                               hlo_param_count(p->module), m)
-                                     : NULL;
+    struct watch w;
+    SCOPED_LITERAL *result = run_once(c, &w, p, m);
     if (!result)
-        return run_failed(c, m);
+        return run_failed(c, &w, m);
     SCOPED_TEXT text = hlo_literal_show(result, &view);
     answer_text(c, "result", (struct str){text.data ? text.data : "", text.size});
     return true;
@@ -139,14 +204,17 @@ static bool command_why(struct call *c, struct part *p, hlo_messages *m)
 {
     const struct hlo_why_view view = HLO_WITH(hlo_why_view, .levels = 3);
     struct hlo_element e;
-    hlo_recorded *r = record(c->s, p, m);
+    struct watch w;
+    watch_init(&w, c);
+    hlo_recorded *r = record(&w, p, m);
     const bool good = r && hlo_messages_errors(m) == 0 && find_element(r, p, &e, m);
     if (good) {
         SCOPED_TEXT text = hlo_recorded_why(r, &e, &view);
         answer_text(c, "sources", (struct str){text.data ? text.data : "", text.size});
     }
     hlo_recorded_free(r);
-    return good || run_failed(c, m);
+    watch_finish(&w);
+    return good || run_failed(c, &w, m);
 }
 
 static const struct command {

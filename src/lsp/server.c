@@ -315,12 +315,13 @@ static void put_capabilities(struct buf *out)
     buf_puts(out, "}}");
 }
 
-/* Reads initializationOptions: "fake" and "bundle". */
+/* Reads initializationOptions: "fake", "inputs" and "bundle". */
 static bool read_options(struct call *c)
 {
     static const char *const kinds[] = {HLO_FAKE_WORDS};
     const struct dict_value *options = member(c->params, "initializationOptions", DICT_DICT),
                             *fake = member(options, "fake", DICT_STRING),
+                            *inputs = member(options, "inputs", DICT_STRING),
                             *bundle = member(options, "bundle", DICT_STRING);
     for (size_t i = 0; fake && i < COUNT_OF(kinds); i++)
         if (str_is(fake->s, kinds[i]))
@@ -329,8 +330,15 @@ static bool read_options(struct call *c)
         return call_fail(c, LSP_PARAMS,
                          "invalid value of 'fake': expected zeros, ones, iota, uniform, normal or "
                          "edge");
-    if (bundle && !c->s->options.confined)
-        c->s->bundle = heap_str(bundle->s);
+    if (inputs && bundle)
+        return call_fail(c, LSP_PARAMS, "'inputs' and 'bundle' cannot be combined");
+    if ((!inputs && !bundle) || c->s->options.confined)
+        return true;
+    char *path = heap_str(inputs ? inputs->s : bundle->s);
+    if (inputs || hlo_arrays_known(path))
+        c->s->inputs = path;
+    else
+        c->s->snapshot = path;
     return true;
 }
 
@@ -375,7 +383,7 @@ static const struct method {
     bool (*handle)(struct call *c);
     bool any_time; /* also before `initialize` and after `shutdown` */
 } methods[] = {
-    {"$/cancelRequest", ignore, true}, /* requests are answered in order, at once */
+    {"$/cancelRequest", ignore, true}, /* a run is interrupted before, by watch.c */
     {"$/setTrace", ignore, true},
     {"exit", exit_server, true},
     {"initialize", initialize, true},
@@ -454,6 +462,7 @@ static void receive_call(struct call *c, const struct dict_value *message)
     }
     params = dict_find(message, STR("params"));
     c->params = params ? params : &none;
+    c->id = id;
     const bool good = handle(c, method->s);
     if (!id && !good)
         put_log(c, method->s);
@@ -494,32 +503,48 @@ static bool content_length(struct str header, int64_t *out)
     return false;
 }
 
+enum header read_header(struct str in, size_t *size, int64_t *length)
+{
+    const char *end = memmem(in.ptr, in.len, "\r\n\r\n", 4);
+    *size = end ? (size_t)(end + 4 - in.ptr) : 0;
+    *length = 0;
+    if (!end || *size > HEADER_LIMIT)
+        return in.len <= HEADER_LIMIT ? HEADER_PARTIAL : HEADER_TOO_LONG;
+    if (!content_length((struct str){in.ptr, *size}, length)) {
+        *length = 0;
+        return HEADER_MALFORMED;
+    }
+    return *length > MESSAGE_LIMIT            ? HEADER_OF_TOO_MUCH
+           : (size_t)*length > in.len - *size ? HEADER_PARTIAL
+                                              : HEADER_WHOLE;
+}
+
 /* Takes one message off the input; false: it is incomplete. */
 static bool take_message(struct lsp *s, struct str *in, struct buf *out)
 {
+    size_t size;
     int64_t length;
-    const char *end = memmem(in->ptr, in->len, "\r\n\r\n", 4);
-    const size_t header = end ? (size_t)(end + 4 - in->ptr) : 0;
-    if (!end || header > HEADER_LIMIT) {
-        if (in->len <= HEADER_LIMIT)
-            return false;
+    switch (read_header(*in, &size, &length)) {
+    case HEADER_PARTIAL: return false;
+    case HEADER_TOO_LONG:
         put_error(out, NULL, LSP_PARSE, STR("header too long"));
         *in = STR("");
         return true;
-    }
-    if (!content_length((struct str){in->ptr, header}, &length)) {
+    case HEADER_MALFORMED:
         put_error(out, NULL, LSP_PARSE, STR("missing or malformed 'Content-Length'"));
-        length = 0;
-    } else if (length > MESSAGE_LIMIT) {
+        break;
+    case HEADER_OF_TOO_MUCH:
         put_error(out, NULL, LSP_PARSE, STR("message too long (limit: 1 GiB)"));
         s->skip = (size_t)length;
         length = 0;
-    } else if ((size_t)length > in->len - header) {
-        return false;
-    } else {
-        receive(s, (struct str){in->ptr + header, (size_t)length}, out);
+        break;
+    case HEADER_WHOLE: {
+        const struct str body = {in->ptr + size, (size_t)length};
+        s->following = (struct str){body.ptr + body.len, in->len - size - body.len};
+        receive(s, body, out);
     }
-    *in = (struct str){in->ptr + header + length, in->len - header - (size_t)length};
+    }
+    *in = (struct str){in->ptr + size + length, in->len - size - (size_t)length};
     return true;
 }
 
@@ -531,13 +556,27 @@ static void skip_bytes(struct lsp *s, struct str *in)
     s->skip -= n;
 }
 
+/* Appends what was read during runs to the input. */
+static void append_ahead(struct lsp *s, struct str *in)
+{
+    const size_t taken = s->in.size - in->len;
+    if (s->ahead.size == 0)
+        return;
+    buf_str(&s->in, buf_view(&s->ahead));
+    s->ahead.size = 0;
+    *in = (struct str){s->in.data + taken, s->in.size - taken};
+}
+
 void lsp_feed(struct lsp *s, struct str bytes, struct buf *out)
 {
     buf_str(&s->in, bytes);
     struct str in = buf_view(&s->in);
-    do
+    bool more;
+    do {
         skip_bytes(s, &in);
-    while (in.len > 0 && !s->exited && take_message(s, &in, out));
+        more = in.len > 0 && !s->exited && take_message(s, &in, out);
+        append_ahead(s, &in);
+    } while (more);
     if (in.len > 0)
         memmove(s->in.data, in.ptr, in.len);
     s->in.size = in.len;
@@ -562,7 +601,9 @@ void lsp_end(struct lsp *s)
     }
     arena_free(&s->words.arena);
     buf_free(&s->in);
-    heap_free(s->bundle);
+    buf_free(&s->ahead);
+    heap_free(s->inputs);
+    heap_free(s->snapshot);
     heap_free(s);
 }
 

@@ -52,6 +52,8 @@ cat version.txt
 grep -q '^FFTW: not built in' version.txt
 sh "$root/src/packaging/first_example.sh" "$test/hlo"
 env -u PYTHONPATH -u HLO -u HLO_LIBRARY "$test/python" -m pytest -q -p no:cacheprovider "$root/src/python/tests"
+"$test/pip" install --quiet pygls
+HLO=$test/hlo "$test/python" "$root/src/test/test_pygls.py"
 "$test/python" -c 'import time; t = time.perf_counter(); import numpy; n = time.perf_counter(); import hlo
 hlo.Module("ENTRY e { x = f32[3] parameter(0)  ROOT y = f32[3] add(x, x) }").run([1, 2, 3])
 print(f"import numpy: {(n - t) * 1e3:.0f} ms; import hlo and first result: {(time.perf_counter() - n) * 1e3:.0f} ms")'

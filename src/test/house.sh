@@ -111,6 +111,16 @@ report "every file starts with a description" "$problems"
 problems=$(grep -rnE '(TODO|FIXME|(^|[^X])XXX([^X]|$))' src grammar man 2>/dev/null | grep -v '^src/test/house.sh')
 report "no TODO markers" "$problems"
 
+# ---- one version: that of hlo.h, and of the Debian packages; the soname is that of the symbols ----
+version=$(sed -n 's/^#define HLO_VERSION "\(.*\)"/\1/p' src/hlo.h)
+problems=$(
+    head -1 debian/changelog | grep -qF "hlo ($version) " || echo "debian/changelog is not of version $version"
+    soversion=$(sed -n "s/.*soversion: '\([0-9]*\)'.*/\1/p" src/meson.build)
+    head -1 debian/libhlo0.symbols | grep -qF "libhlo.so.$soversion libhlo$soversion " ||
+        echo "debian/libhlo0.symbols is not of soversion '$soversion'"
+)
+report "packages have the version of hlo.h and the soname of the library" "$problems"
+
 # ---- no mutable globals: no symbols in .data or .bss of the library ----
 if command -v objdump >/dev/null && [ -f "$lib" ]; then
     problems=$(objdump -t "$lib" | awk '$4 == ".data" || $4 == ".bss" || $3 == ".data" || $3 == ".bss" || $4 == "*COM*" {

@@ -81,6 +81,20 @@ check('completion', completion and #completion.items == 3 and completion.items[2
 local symbols = ask('textDocument/documentSymbol')
 check('symbols', symbols and #symbols == 2 and #symbols[2].children == 4, symbols)
 
+local hints = ask('textDocument/inlayHint', {
+  range = { start = { line = 9, character = 0 }, ['end'] = { line = 13, character = 0 } } })
+check('inlay hints: the shape that is not written', hints and #hints == 1 and hints[1].position.line == 10
+  and hints[1].label == 'f32[2,3]{1,0}', hints)
+
+local shown = {}
+vim.lsp.handlers['window/showMessage'] = function(_, message) table.insert(shown, message.message) end
+local lenses = ask('textDocument/codeLens') or {}
+local function execute(lens) return lens and ask('workspace/executeCommand', lens.command) end
+check('code lens: run', execute(lenses[1]) == 'f32[2] {6, 6}', lenses)
+local why = execute(lenses[2])
+check('code lens: why', why and why:find('r[0] = 6  reduce f32[2]', 1, true), why)
+check('their results are shown', #shown == 2 and shown[1] == 'result:\nf32[2] {6, 6}', shown)
+
 local _, clash = ask('textDocument/rename', { newName = 'x' })
 check('rename: a name that is used', clash and clash.message:find('is used', 1, true), clash)
 local rename = ask('textDocument/rename', { newName = 'twice' })

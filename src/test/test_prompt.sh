@@ -796,5 +796,10 @@ wrapped_help() {
 }
 check wrapped_help "the introduction of .help is wrapped to the width of the terminal"
 
+language_server() {
+    start '$HLO lsp' && see '^hlo: reading messages of an editor from the terminal; see hlo-lsp(1)$' && ends
+}
+check language_server "hlo lsp on a terminal tells what it reads"
+
 echo "1..$n"
 exit $bad

@@ -202,6 +202,8 @@ def test_limits():
 def interrupted():
     """Sends SIGINT after 0.2 seconds, which must raise KeyboardInterrupt."""
     done = threading.Event()
+    # Python has no handler if SIGINT was ignored, as it is in background jobs of shells.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def send():
         # Again later, since Python drops the exception if the first one interrupts a `__del__`.
@@ -218,6 +220,7 @@ def interrupted():
         finally:
             done.set()
     thread.join()
+    signal.signal(signal.SIGINT, before)
 
 
 def test_ctrl_c_ends_a_run():
