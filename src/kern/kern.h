@@ -79,6 +79,8 @@ struct kern_tiles {
     kern_tile_fn *(*rounded)(const char *opcode, enum dtype t);
 };
 const struct kern_tiles *kern_tiles(void);
+/* Those of --plain, whose bits are the same on every machine (kern/plain/elementwise.c). */
+const struct kern_tiles *kern_plain_tiles(void);
 
 /* ---- fused.c: several steps in one pass ---- */
 
@@ -548,7 +550,6 @@ extern const struct kernels kern_fast, kern_plain;
 
 /* The fast kernels. */
 #define KERNEL(name) kern_##name##_fn kern_##name;
-#define PLAIN(name)
 #include "kern/kernel.def"
 struct c128 kern_root_of_unity(int64_t k, int64_t n); /* exp(-2 pi i k / n), 0 <= k < n */
 

@@ -11,7 +11,6 @@
 
 const struct kernels kern_fast = {
 #define KERNEL(name) .name = kern_##name,
-#define PLAIN(name) .name = plain_##name,
 #include "kern/kernel.def"
 };
 
@@ -26,6 +25,8 @@ const struct kernels kern_plain = {
 const struct tile_set *tile_set(void) { return CPU_FORM(tile_set); }
 
 const struct kern_tiles *kern_tiles(void) { return &tile_set()->find; }
+
+const struct kern_tiles *kern_plain_tiles(void) { return &tile_set()->find_plain; }
 
 kern_tile_fn *kern_find_elementwise(const char *opcode, enum dtype t)
 {
