@@ -2,7 +2,8 @@
  * Tile kernels of elementwise operations on floats and complex numbers for --plain: the formulas of
  * elementwise_float.def and elementwise_complex.def with the functions of function.h, whose bits do
  * not depend on the machine, and with defined NaNs. They are compiled once for each instruction set
- * like other tile kernels, and have the same bits in all of them.
+ * like other tile kernels, and have the same bits in all of them. spec: the heading is beside each
+ * formula.
  */
 #include "kern/plain/function.h"
 #include "kern/tile.h"

@@ -1,6 +1,8 @@
 /*
  * Elementary functions of f64 in double-double arithmetic, by series (function.h). The errors
- * before the last rounding are below 2^-90, so nearly all results are correctly rounded.
+ * before the last rounding are below 2^-90, so nearly all results are correctly rounded. spec: Exp,
+ * Expm1, Log, Log1p, Tanh, Sin, Cos, Tan, Erf, Cbrt, Pow, Atan2, Acos, Acosh, Asin, Asinh, Atanh,
+ * Cosh, Sinh
  */
 #include "kern/plain/function.h"
 
