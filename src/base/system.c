@@ -412,12 +412,27 @@ static int has_code_at(struct dl_phdr_info *object, size_t size, void *place)
     return 0;
 }
 
+/* Whether the address is that of a symbol for data: linkers for some processors put constants into
+ * the segment of the code. */
+static bool is_data(const void *address)
+{
+#if defined __GLIBC__
+    Dl_info info;
+    const ElfW(Sym) *symbol = NULL;
+    return dladdr1(address, &info, (void **)&symbol, RTLD_DL_SYMENT) != 0 && symbol &&
+           info.dli_saddr == address && ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT;
+#else
+    return false;
+#endif
+}
+
 bool system_library_has_code(void *library, const void *address)
 {
     struct link_map *map = NULL;
     if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
         return true;
-    return dl_iterate_phdr(has_code_at,
+    return !is_data(address) &&
+           dl_iterate_phdr(has_code_at,
                            &(struct place_of_code){(uintptr_t)map->l_addr, (uintptr_t)address});
 }
 #else

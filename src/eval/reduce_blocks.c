@@ -14,7 +14,8 @@ bool eval_prepare_reducer(struct eval *ev, const struct step *s, enum dtype type
         f->workspace = arena_zalloc(&ev->scratch, f->call.lanes->workspace);
     if (opcode) { /* sums of narrow floats are rounded once */
         f->acc = dtype_is_float(f->acc) && dtype_bytes(f->acc) < 4 ? DT_F32 : f->acc;
-        f->fn = kern_find_elementwise(opcode, f->acc);
+        f->fn =
+            (ev->p->options.plain ? kern_plain_tiles() : kern_tiles())->elementwise(opcode, f->acc);
     }
     if (f->acc != type) {
         f->widen = kern_find_convert(f->acc, type);

@@ -97,9 +97,19 @@ static kern_tile_fn *find_vector(const char *opcode, enum dtype t)
     return fn ? fn : find_elementwise(opcode, t);
 }
 
+static kern_tile_fn *find_plain(const char *opcode, enum dtype t)
+{
+    const enum dtype_class class = dtype_class(t);
+    kern_tile_fn *fn = class == DC_FLOAT     ? tile_find(tile_plain_floats[t], opcode)
+                       : class == DC_COMPLEX ? tile_find(tile_plain_complexes[t], opcode)
+                                             : NULL;
+    return fn ? fn : find_elementwise(opcode, t);
+}
+
 const struct tile_set TILE_OWN(tile_set) = {
     .find = {find_elementwise, find_vector, tile_find_compare, tile_find_convert,
              tile_find_rounded},
+    .find_plain = {find_plain, find_plain, tile_find_compare, tile_find_convert, tile_find_rounded},
     .widen = tile_widen,
     .narrow = tile_narrow,
     .round_randomly = tile_round_randomly,

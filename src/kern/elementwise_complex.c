@@ -10,6 +10,10 @@
 #include <complex.h>
 #include <math.h>
 
+#define OF(name, v) TO_OURS(F(c##name)(TO_C99(v)))
+#define D(name) name
+#define MADE(r, x, y, z) (r)
+
 #define SELF C64
 #define T struct c64
 #define REAL float

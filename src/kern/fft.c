@@ -15,6 +15,8 @@
 #include "kern/nest.h"
 #include "kern/plain/plain.h"
 
+#include <math.h>
+
 enum {
     FEW = 4096,     /* elements in all; fewer are not worth starting a thread pool or FFTW */
     COLUMNS = 8,    /* adjacent ones in a tile: a cache line of c64 */
@@ -131,8 +133,8 @@ struct rows {
     bool twiddled;    /* element i of row j is multiplied by root i * j of unity */
 };
 
-/* Divides by the scale. Adding 0 makes +0 of -0, since the sign of a zero depends on how it was
- * computed. */
+/* Divides by the scale. Adding 0 makes +0 of -0; the signs of zeros and NaNs depend on how they
+ * were computed. */
 #define FINISH(REAL, NAME)                                                                         \
     KERN_CLONES static void NAME(void *row, int64_t n, REAL scale)                                 \
     {                                                                                              \
@@ -141,6 +143,8 @@ struct rows {
             x[k] += 0;                                                                             \
         for (int64_t k = 0; k < n && scale != 1; k++)                                              \
             x[k] = x[k] / scale + 0;                                                               \
+        for (int64_t k = 0; k < n; k++)                                                            \
+            x[k] = x[k] == x[k] ? x[k] : -(REAL)NAN;                                               \
     }
 FINISH(float, finish_float)
 FINISH(double, finish_double)

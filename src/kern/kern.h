@@ -79,6 +79,8 @@ struct kern_tiles {
     kern_tile_fn *(*rounded)(const char *opcode, enum dtype t);
 };
 const struct kern_tiles *kern_tiles(void);
+/* Those of --plain, whose bits are the same on every machine (kern/plain/elementwise.c). */
+const struct kern_tiles *kern_plain_tiles(void);
 
 /* ---- fused.c: several steps in one pass ---- */
 

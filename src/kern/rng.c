@@ -214,7 +214,7 @@ static void put_numbers(const struct numbers *t, int64_t from, const uint32_t *w
     }
     for (int64_t i = 0; i < n; i++) {
         const uint32_t *w = words + 4 * i;
-        rng_number(type, at + (size_t)i * width, t->a, t->b, t->is_normal,
+        rng_number(type, at + (size_t)i * width, t->a, t->b, t->is_normal, false,
                    (struct rng_block){{w[0], w[1], w[2], w[3]}});
     }
 }

@@ -6,6 +6,7 @@
 #define HLO_KERN_RNG_H
 
 #include "kern/nest.h"
+#include "kern/plain/function.h"
 
 #include <math.h>
 
@@ -49,31 +50,35 @@ static inline struct rng_block rng_philox(uint64_t key, uint64_t lo, uint64_t hi
     return (struct rng_block){{c0, c1, c2, c3}};
 }
 
-/* A uniform number of [lo, hi), or a normal one of mean a and deviation b. spec: RngUniform,
+/* `plain`: with the functions of --plain, otherwise with those of libm, which are faster. */
+static inline double rng_normal(struct rng_block block, bool plain)
+{
+    const double u = block.w[0] * 0x1p-32, angle = 2 * M_PI * (block.w[1] * 0x1p-32),
+                 x = u < 1e-7 ? 1e-7 : u;
+    return plain ? sqrt(-2 * real_log(x)) * real_sin(angle) : sqrt(-2 * log(x)) * sin(angle);
+}
+
+/* A uniform number of [a, b), or a normal one of mean a and deviation b. spec: RngUniform,
  * RngNormal (grammar/values.md 14.3) */
 static inline void rng_float(enum dtype t, void *at, const void *a, const void *b, bool is_normal,
-                             struct rng_block block)
+                             bool plain, struct rng_block block)
 {
     const double lo = float_load(t, a), hi = float_load(t, b);
-    if (is_normal) {
-        const double u = block.w[0] * 0x1p-32, v = block.w[1] * 0x1p-32,
-                     z = sqrt(-2 * log(u < 1e-7 ? 1e-7 : u)) * sin(2 * M_PI * v);
-        float_store(t, at, lo + hi * z);
-        return;
-    }
     const uint64_t bits = block.w[0] | (uint64_t)block.w[1] << 32;
-    float_store(t, at, (double)(bits >> 12) * 0x1p-52 * (hi - lo) + lo);
+    const double r = is_normal ? lo + hi * rng_normal(block, plain)
+                               : (double)(bits >> 12) * 0x1p-52 * (hi - lo) + lo;
+    float_store(t, at, plain ? real_settled(r, lo, hi) : r);
     /* rounding has reached the end of the range, which is excluded */
-    if (lo < hi && float_load(t, at) >= hi)
+    if (!is_normal && lo < hi && float_load(t, at) >= hi)
         memcpy(at, a, dtype_bytes(t));
 }
 
 /* One number of any type, made from a block. */
 static inline void rng_number(enum dtype t, void *at, const void *a, const void *b, bool is_normal,
-                              struct rng_block block)
+                              bool plain, struct rng_block block)
 {
     if (dtype_is_float(t)) {
-        rng_float(t, at, a, b, is_normal, block);
+        rng_float(t, at, a, b, is_normal, plain, block);
         return;
     }
     const uint64_t bits = block.w[0] | (uint64_t)block.w[1] << 32,

@@ -26,6 +26,8 @@ const struct tile_set *tile_set(void) { return CPU_FORM(tile_set); }
 
 const struct kern_tiles *kern_tiles(void) { return &tile_set()->find; }
 
+const struct kern_tiles *kern_plain_tiles(void) { return &tile_set()->find_plain; }
+
 kern_tile_fn *kern_find_elementwise(const char *opcode, enum dtype t)
 {
     return tile_set()->find.elementwise(opcode, t);

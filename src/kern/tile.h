@@ -68,7 +68,7 @@
  * external names that they define contain it. tile_set(), which is compiled once, selects the set.
  */
 struct tile_set {
-    struct kern_tiles find;
+    struct kern_tiles find, find_plain;
     /* Narrow floats to f32, which is exact, and back, rounded to nearest even. */
     void (*widen)(enum dtype t, float *out, const void *x, int64_t n);
     void (*narrow)(enum dtype t, void *out, const float *x, int64_t n);
@@ -96,6 +96,8 @@ const struct tile_set *tile_set(void); /* the set for this processor */
 #define tile_integers TILE_OWN(tile_integers)
 #define tile_floats TILE_OWN(tile_floats)
 #define tile_complexes TILE_OWN(tile_complexes)
+#define tile_plain_floats TILE_OWN(tile_plain_floats)
+#define tile_plain_complexes TILE_OWN(tile_plain_complexes)
 #define tile_vectors TILE_OWN(tile_vectors)
 #define tile_sleef TILE_OWN(tile_sleef)
 #define tile_complex_vectors TILE_OWN(tile_complex_vectors)
@@ -134,6 +136,7 @@ struct tile_table {
 };
 extern const struct tile_table tile_integers[DT_COUNT], tile_floats[DT_COUNT],
     tile_complexes[DT_COUNT], tile_vectors[DT_COUNT];
+extern const struct tile_table tile_plain_floats[DT_COUNT], tile_plain_complexes[DT_COUNT];
 extern const struct tile_table tile_sleef;                            /* of f64; may be empty */
 extern const struct tile_table tile_complex_vectors;                  /* of c64 */
 kern_tile_fn *tile_find(struct tile_table table, const char *opcode); /* NULL when absent */

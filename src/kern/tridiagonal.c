@@ -9,6 +9,7 @@
  * max|U| of jaxlib is sometimes smaller.
  */
 #include "kern/lapack.h"
+#include "kern/plain/function.h"
 
 #include <float.h>
 #include <math.h>
@@ -44,7 +45,7 @@ static struct c128 quotient(const struct system *s, struct c128 a, struct c128 b
                 : rounded(s, (a.re * r + a.im) / d, (a.im * r - a.re) / d);
 }
 
-static double size_of(struct c128 v) { return v.im == 0 ? fabs(v.re) : hypot(v.re, v.im); }
+static double size_of(struct c128 v) { return v.im == 0 ? fabs(v.re) : real_hypot(v.re, v.im); }
 
 static void swap(struct c128 *a, struct c128 *b)
 {

@@ -172,7 +172,8 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     p->options = *options;
     p->kern = options->plain ? &kern_plain : &kern_fast;
     p->scalar_run = ARENA_NEW(&p->arena, struct scalar_run);
-    struct planner pl = {.ds = ds, .p = p, .tiles = kern_tiles()};
+    struct planner pl = {
+        .ds = ds, .p = p, .tiles = options->plain ? kern_plain_tiles() : kern_tiles()};
     struct budget folding = {0}; /* of constant folding */
     p->scalar_run->budget = &folding;
     arena_init(&pl.scratch);

@@ -73,9 +73,7 @@ kern_tile_fn *plan_tile_of(const struct planner *pl, const struct inst *i, enum 
     case OP_CONVERT:
     case OP_COPY: return pl->tiles->convert(i->shape->dtype, type);
     case OP_BITCAST_CONVERT: return pl->tiles->convert(type, type);
-    default:
-        return (pl->p->options.plain ? pl->tiles->elementwise
-                                     : pl->tiles->vector)(op_spelling(i->opcode), type);
+    default: return pl->tiles->vector(op_spelling(i->opcode), type);
     }
 }
 

@@ -48,7 +48,7 @@ ENTRY e {
   ROOT o = f32[2] add(g, g)
 }
 EOF
-$HLO repl --norc m.hlo <<'EOF'
+$HLO repl --norc --plain m.hlo <<'EOF'
 .watch nan
 .run {1, 4}
 x

@@ -11,5 +11,5 @@ ENTRY main {
   ROOT r = f32[2] add(s, d)
 }
 END
-$HLO run a.hlo '{0, 0}' --warn-on=nan 2>err.txt
+$HLO run a.hlo '{0, 0}' --plain --warn-on=nan 2>err.txt
 grep -c 'warning: .* produces nan from operands without any' err.txt

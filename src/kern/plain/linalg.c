@@ -7,6 +7,7 @@
  * A matrix is two row-major arrays of double, its real and its imaginary parts; real matrices have
  * only the first.
  */
+#include "kern/plain/function.h"
 #include "kern/plain/plain.h"
 
 #include <math.h>
@@ -47,6 +48,8 @@ static void load_element(enum dtype t, const char *at, double *re, double *im)
 
 static void store_element(enum dtype t, char *at, double re, double im)
 {
+    re = re == re ? re : NAN_MADE;
+    im = im == im ? im : NAN_MADE;
     if (t == DT_C64) {
         struct c64 v = {(float)re, (float)im};
         memcpy(at, &v, sizeof v);

@@ -10,7 +10,7 @@ bool plain_reducer_init(struct plain_reducer *f, enum dtype work, int n, const s
     const size_t count = (size_t)n;
     bool ok = true;
     *f = (struct plain_reducer){.n = n, .body = body};
-    f->fn = n == 1 && opcode ? kern_find_elementwise(opcode, work) : NULL;
+    f->fn = n == 1 && opcode ? kern_plain_tiles()->elementwise(opcode, work) : NULL;
     f->called = !f->fn && (n > 1 || body->combine != KERN_TAKE_VALUE);
     f->slots = mem_alloc(count * (sizeof *f->slots + 2 * sizeof *f->args + sizeof *f->results));
     if (!f->slots)

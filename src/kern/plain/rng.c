@@ -13,6 +13,6 @@ void plain_rng_numbers(struct thread_pool *workers, const struct view *out, cons
     const size_t width = dtype_bytes(out->dtype);
     const int64_t n = view_elements(out);
     for (int64_t i = 0; i < n; i++)
-        rng_number(out->dtype, out->data + (size_t)i * width, a, b, is_normal,
+        rng_number(out->dtype, out->data + (size_t)i * width, a, b, is_normal, true,
                    rng_philox(state[1], state[0]++, 0, 0));
 }

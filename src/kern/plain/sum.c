@@ -10,8 +10,8 @@ void plain_sum_init(struct plain_sum *s, enum dtype out, enum dtype lhs, enum dt
     struct product_types types;
     product_find_types(&types, out, lhs, rhs);
     s->work = types.work;
-    s->multiply = kern_find_elementwise("multiply", s->work);
-    s->add = kern_find_elementwise("add", s->work);
+    s->multiply = kern_plain_tiles()->elementwise("multiply", s->work);
+    s->add = kern_plain_tiles()->elementwise("add", s->work);
     loader_init(&s->first[0], types.via[0], lhs);
     loader_init(&s->first[1], types.via[1], rhs);
     loader_init(&s->second[0], s->work, types.via[0]);
@@ -46,7 +46,7 @@ void plain_scaled_init(struct plain_scaled *s, const struct view *x, const struc
     struct product_types types;
     product_find_types(&types, x->dtype, x->dtype, x->dtype);
     *s = (struct plain_scaled){
-        x, scale, types.work, kern_find_elementwise("multiply", types.work), {0}};
+        x, scale, types.work, kern_plain_tiles()->elementwise("multiply", types.work), {0}};
     loader_init(&s->load, s->work, x->dtype);
 }
 
