@@ -174,6 +174,41 @@ int64_t system_thread_time(pthread_t thread)
 }
 #endif
 
+#if defined SYSTEM_LINUX
+int system_cpu(void) { return sched_getcpu(); }
+
+/* Member number `n` of a set, which has more. */
+static size_t nth_cpu(const cpu_set_t *set, int n)
+{
+    size_t cpu = 0;
+    while (!CPU_ISSET(cpu, set) || n-- > 0)
+        cpu++;
+    return cpu;
+}
+
+int system_move_thread(pthread_t thread, int k)
+{
+    cpu_set_t allowed, others, one;
+    const int own = sched_getcpu();
+    if (own < 0 || pthread_getaffinity_np(thread, sizeof allowed, &allowed) != 0)
+        return -1;
+    others = allowed;
+    CPU_CLR((size_t)own, &others);
+    const int count = CPU_COUNT(&others);
+    if (count == 0)
+        return -1;
+    const size_t cpu = nth_cpu(&others, k % count);
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    const bool moved = pthread_setaffinity_np(thread, sizeof one, &one) == 0;
+    pthread_setaffinity_np(thread, sizeof allowed, &allowed);
+    return moved ? (int)cpu : -1;
+}
+#else
+int system_cpu(void) { return -1; }
+int system_move_thread(pthread_t thread, int k) { return -1; }
+#endif
+
 /* ---- signals ---- */
 
 void system_discard_signal(int number)

@@ -44,6 +44,12 @@ int system_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until); /
 
 /* Processor time that a running thread has used, in ns; -1: unknown, or the thread has ended. */
 int64_t system_thread_time(pthread_t thread);
+/* The processor that runs the caller; -1: unknown. */
+int system_cpu(void);
+/* Moves a thread that is ready to run to a processor other than the caller's: number `k` of those
+ * that it may run on, counted cyclically. The system may move it again. The processor; -1: it was
+ * not moved. */
+int system_move_thread(pthread_t thread, int k);
 
 /* A stream of blocked signals. `fd` is readable while one of them is pending; -1: failed. */
 struct system_signals {

@@ -27,6 +27,7 @@ struct worker {
     struct thread_pool *workers;
     int number; /* from 1: the caller is worker 0 */
     pthread_t thread;
+    atomic_int cpu; /* the processor that ran it last, or will run it; -1: unknown */
 };
 
 struct thread_pool {
@@ -133,8 +134,10 @@ static void *worker_main(void *argument)
 {
     struct worker *m = argument;
     uint64_t seen = 0;
-    while (wait_for_round(m->workers, seen))
+    while (wait_for_round(m->workers, seen)) {
+        atomic_store_explicit(&m->cpu, system_cpu(), memory_order_relaxed);
         join_task(m->workers, m->number, &seen);
+    }
     return NULL;
 }
 
@@ -157,7 +160,7 @@ static void start_workers(struct thread_pool *t)
     without_signals(&before);
     while (t->started < t->size) {
         struct worker *m = &t->workers[t->started];
-        *m = (struct worker){.workers = t, .number = t->started};
+        *m = (struct worker){.workers = t, .number = t->started, .cpu = system_cpu()};
         if (pthread_create(&m->thread, NULL, worker_main, m) != 0)
             break;
         t->started++;
@@ -191,6 +194,19 @@ void thread_pool_free(struct thread_pool *t)
 
 /* ---- tasks ---- */
 
+/* Moves workers that would run on the processor of the caller: the system may leave them there for
+ * milliseconds while other processors are idle. */
+static void spread_workers(struct thread_pool *t)
+{
+    const int own = system_cpu();
+    for (int k = 1; k < t->started; k++) {
+        struct worker *m = &t->workers[k];
+        if (own >= 0 && atomic_load_explicit(&m->cpu, memory_order_relaxed) == own)
+            atomic_store_explicit(&m->cpu, system_move_thread(m->thread, k - 1),
+                                  memory_order_relaxed);
+    }
+}
+
 static void open_task(struct thread_pool *t, struct task task)
 {
     pthread_mutex_lock(&t->lock);
@@ -200,6 +216,7 @@ static void open_task(struct thread_pool *t, struct task task)
     atomic_fetch_add(&t->round, 1);
     pthread_cond_broadcast(&t->task_added);
     pthread_mutex_unlock(&t->lock);
+    spread_workers(t);
 }
 
 /* Returns when no worker is running parts of the task any more. */
