@@ -3,9 +3,11 @@
  * cannot get the pool executes all parts itself.
  */
 #include "base/base.h"
+#include "base/system.h"
 #include "check_quiet.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -120,6 +122,42 @@ START_TEST(concurrent_callers)
 }
 END_TEST
 
+#if defined __linux__ && defined CPU_SET
+static void *wait_for_lock(void *lock)
+{
+    pthread_mutex_lock(lock);
+    pthread_mutex_unlock(lock);
+    return NULL;
+}
+
+/* A thread is moved to another processor than the caller's, if there is one, and may still run on
+ * all. */
+START_TEST(threads_are_moved)
+{
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t thread;
+    cpu_set_t allowed, own, after;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    pthread_mutex_lock(&lock);
+    ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_lock, &lock), 0);
+    const int cpu = system_cpu(), count = CPU_COUNT(&allowed);
+    ck_assert_int_ge(cpu, 0);
+    CPU_ZERO(&own);
+    CPU_SET((size_t)cpu, &own);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof own, &own), 0);
+    for (int k = 0; k < 2 * count; k++) {
+        const int to = system_move_thread(thread, k);
+        ck_assert_msg(count == 1 ? to == -1 : to >= 0 && to != cpu, "%d of %d", to, count);
+        ck_assert(to < 0 || CPU_ISSET((size_t)to, &allowed));
+        ck_assert_int_eq(pthread_getaffinity_np(thread, sizeof after, &after), 0);
+        ck_assert(CPU_EQUAL(&after, &allowed));
+    }
+    pthread_mutex_unlock(&lock);
+    pthread_join(thread, NULL);
+}
+END_TEST
+#endif
+
 int main(void)
 {
     Suite *suite = suite_create("thread_pool");
@@ -130,6 +168,9 @@ int main(void)
     tcase_add_test(tcase, nested_tasks);
     tcase_add_test(tcase, signals_are_delivered_to_the_caller);
     tcase_add_test(tcase, concurrent_callers);
+#if defined __linux__ && defined CPU_SET
+    tcase_add_test(tcase, threads_are_moved);
+#endif
     suite_add_tcase(suite, tcase);
     return check_run(suite);
 }
