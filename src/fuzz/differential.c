@@ -103,6 +103,14 @@ static bool approximates(const struct inst *i)
     }
 }
 
+/* Functions of complex numbers that compose two others, of which the second is discontinuous or
+ * ill-conditioned for some numbers: it turns a last bit of the first into any difference. */
+static bool magnifies(const struct inst *i)
+{
+    return (i->opcode == OP_ATAN2 || i->opcode == OP_LOGISTIC || i->opcode == OP_POWER) &&
+           dtype_is_complex(i->shape->dtype);
+}
+
 static bool has_floats(const struct shape *s)
 {
     for (int k = 0; k < s->count; k++)
@@ -174,6 +182,8 @@ static enum comparison_mode comparison_mode_of(const struct inst *i, const uint8
         return worst == TAME ? NEAR : WILD;
     if (worst >= CLOSE)
         return moves(i) ? worst : WILD;
+    if (magnifies(i))
+        return WILD;
     if (approximates(i) && touches_floats(i))
         return CLOSE;
     return stays_tame(i) ? worst : EQUAL;

@@ -414,12 +414,20 @@ static bool is_invariant(const struct maker *m, struct leaves l)
     return true;
 }
 
-/* Marks the results of operations on what the loop does not change. False if they are computed and
- * large: a function computes them once per loop. */
+static bool is_of_invariants(const struct maker *m, const struct inst *i, const struct leaves *env)
+{
+    for (int k = 0; k < i->operand_count; k++)
+        if (!is_invariant(m, env[i->operands[k]->index]))
+            return false;
+    return i->operand_count > 0;
+}
+
+/* Marks the results of operations on what the loop does not change; those of tuples are registers
+ * of their operands. False if they are large: a function computes them once per loop. */
 static bool mark_invariant(struct maker *m, const struct inst *i, const struct leaves *env,
                            struct leaves results)
 {
-    if (i->operand_count == 0 || !is_invariant(m, scalar_operands(m, i, env, 0)))
+    if (op_table[i->opcode].family == FAMILY_tuple || !is_of_invariants(m, i, env))
         return true;
     const bool computes = op_is(i->opcode, OP_ELEMENTWISE) || i->opcode == OP_DOT;
     for (int k = 0; k < results.count; k++) {

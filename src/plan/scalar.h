@@ -175,8 +175,8 @@ void scalar_refresh(struct maker *m, struct leaves l);
 
 /* ---- scalar_range.c ---- */
 
-/* Whether the body of the loop passes on leaf k of `count` of its state unchanged. */
-bool scalar_is_invariant(const struct inst *loop, int count, int k);
+/* For each of the `count` leaves of a loop's state, whether the body passes it on unchanged. */
+bool *scalar_invariants(struct arena *a, const struct inst *loop, int count);
 /* Sets the ranges of the counters of `loop`, valid within its body until scalar_forget_counters().
  * `init` may be empty. */
 void scalar_know_counter(struct maker *m, const struct inst *loop, struct leaves init,

@@ -31,9 +31,9 @@ static bool state_registers(struct maker *m, const struct inst *loop, struct lea
 {
     struct leaves changed = {init.count, ARENA_DUP(&m->pl->scratch, init.at, init.count)};
     bool *same = ARENA_ARRAY(&m->pl->scratch, bool, init.count);
+    const bool *invariant = scalar_invariants(&m->pl->scratch, loop, init.count);
     for (int k = 0; k < init.count; k++) {
-        same[k] = init.at[k] != NO_VALUE && !m->regs[init.at[k]].large_array &&
-                  scalar_is_invariant(loop, init.count, k);
+        same[k] = init.at[k] != NO_VALUE && !m->regs[init.at[k]].large_array && invariant[k];
         if (same[k])
             changed.at[k] = NO_VALUE;
     }
@@ -46,7 +46,7 @@ static bool state_registers(struct maker *m, const struct inst *loop, struct lea
         }
     for (int k = 0; k < init.count; k++)
         if (out->at[k] != NO_VALUE)
-            m->regs[out->at[k]].invariant = scalar_is_invariant(loop, init.count, k);
+            m->regs[out->at[k]].invariant = invariant[k];
     return true;
 }
 

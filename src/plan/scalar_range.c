@@ -85,11 +85,14 @@ static bool is_flat(const struct inst *tuple)
     return flat;
 }
 
-bool scalar_is_invariant(const struct inst *loop, int count, int k)
+bool *scalar_invariants(struct arena *a, const struct inst *loop, int count)
 {
     const struct inst *next = inst_computation(loop, A_BODY)->root;
-    return is_flat(next) && next->operand_count == count &&
-           part_of_parameter(next->operands[k]) == k;
+    bool *invariant = ARENA_ARRAY(a, bool, count);
+    const bool flat = is_flat(next) && next->operand_count == count;
+    for (int k = 0; k < count && flat; k++)
+        invariant[k] = part_of_parameter(next->operands[k]) == k;
+    return invariant;
 }
 
 static bool is_counter(const struct maker *m, int reg)
