@@ -10,10 +10,15 @@
 #include <immintrin.h>
 #endif
 
-enum { WIDTH = TILE_BYTES / 4, HALF = WIDTH / 2 };
+/* Vectors of 8 bytes would be in MMX registers, which are those of x87. */
+enum {
+    WIDTH = TILE_BYTES / 4,
+    HALF = WIDTH / 2,
+    HALF_BYTES = TILE_BYTES < 32 ? 16 : TILE_BYTES / 2 /* with unused ones at the end */
+};
 
-typedef float halves __attribute__((vector_size(TILE_BYTES / 2)));
-typedef int32_t half_bits __attribute__((vector_size(TILE_BYTES / 2)));
+typedef float halves __attribute__((vector_size(HALF_BYTES)));
+typedef int32_t half_bits __attribute__((vector_size(HALF_BYTES)));
 typedef float floats __attribute__((vector_size(TILE_BYTES)));
 typedef int32_t words __attribute__((vector_size(TILE_BYTES)));
 typedef double doubles __attribute__((vector_size(TILE_BYTES)));
@@ -40,22 +45,25 @@ static inline doubles widened(halves x)
 #elif defined __AVX2__
     return (doubles)_mm256_cvtps_pd((__m128)x);
 #else
-    return __builtin_convertvector(x, doubles);
+    doubles d;
+    for (int k = 0; k < HALF; k++)
+        d[k] = (double)x[k];
+    return d;
 #endif
 }
 
 static inline doubles read_half(const float *x)
 {
-    halves h;
-    memcpy(&h, x, sizeof h);
+    halves h = {0};
+    memcpy(&h, x, HALF * sizeof *x);
     return widened(h);
 }
 
 /* The elements where `keep` is set, otherwise -0, which changes no sum. */
 static inline doubles read_some(const float *x, half_bits keep)
 {
-    half_bits h;
-    memcpy(&h, x, sizeof h);
+    half_bits h = {0};
+    memcpy(&h, x, HALF * sizeof *x);
     h = (h & keep) | (~keep & INT32_MIN);
     return widened((halves)h);
 }
@@ -98,7 +106,7 @@ static inline double sum_row(const float *x, int64_t n, const float *last, half_
 void tile_sum_rows(double *acc, const float *x, int64_t rows, int64_t n)
 {
     float copy[HALF];
-    half_bits keep;
+    half_bits keep = {0};
     const int64_t some = n % HALF, beyond = HALF - some;
     for (int k = 0; k < HALF; k++)
         keep[k] = k < some ? -1 : 0;
