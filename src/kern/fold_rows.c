@@ -118,30 +118,16 @@ void tile_sum_rows(double *acc, const float *x, int64_t rows, int64_t n)
 
 /* ---- extremes ---- */
 
-/* a > b ? a : b */
-static inline floats greater(floats a, floats b)
-{
 #if defined __AVX512F__
-    return (floats)_mm512_max_ps((__m512)a, (__m512)b);
+#define CHOOSE(pick, a, b, first) ((floats)_mm512_##pick##_ps((__m512)(a), (__m512)(b)))
 #elif defined __AVX2__
-    return (floats)_mm256_max_ps((__m256)a, (__m256)b);
+#define CHOOSE(pick, a, b, first) ((floats)_mm256_##pick##_ps((__m256)(a), (__m256)(b)))
 #else
-    const words first = a > b;
-    return (floats)(((words)a & first) | ((words)b & ~first));
+#define CHOOSE(pick, a, b, first) ((floats)(((words)(a) & (first)) | ((words)(b) & ~(first))))
 #endif
-}
-
-static inline floats lesser(floats a, floats b)
-{
-#if defined __AVX512F__
-    return (floats)_mm512_min_ps((__m512)a, (__m512)b);
-#elif defined __AVX2__
-    return (floats)_mm256_min_ps((__m256)a, (__m256)b);
-#else
-    const words first = a < b;
-    return (floats)(((words)a & first) | ((words)b & ~first));
-#endif
-}
+/* a > b ? a : b, and a < b ? a : b */
+static inline floats greater(floats a, floats b) { return CHOOSE(max, a, b, a > b); }
+static inline floats lesser(floats a, floats b) { return CHOOSE(min, a, b, a < b); }
 
 static inline floats read_floats(const float *x)
 {

@@ -16,7 +16,8 @@ static void free_args(struct part *p)
     p->args = NULL;
 }
 
-/* The module of the snapshot of the server; NULL with messages, or without one if there is none. */
+/* Opens the snapshot of the server. NULL if it has none, or, with a message, if it cannot be
+ * read. */
 static hlo_module *open_snapshot(const struct lsp *s, hlo_messages *m)
 {
     SCOPED_FILE *f = s->snapshot ? hlo_file_open(s->snapshot, false, m) : NULL;
@@ -29,7 +30,8 @@ static hlo_module *open_snapshot(const struct lsp *s, hlo_messages *m)
     return snapshot;
 }
 
-/* The file of arrays of the server; NULL with messages, or without one if there is none. */
+/* Opens the file of arrays of the server. NULL if it has none, or, with a message, if it cannot be
+ * read. */
 static hlo_arrays *open_inputs(const struct lsp *s, const struct part *p, hlo_messages *m)
 {
     hlo_arrays *inputs = s->inputs ? hlo_arrays_open(s->inputs, m) : NULL;

@@ -120,19 +120,18 @@ bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
     return reg >= 0;
 }
 
-int scalar_apply(struct maker *m, const struct inst *i, const int *args, int64_t n)
+int scalar_apply(struct maker *m, kern_tile_fn *fn, struct tile_meaning meaning, const int *args,
+                 int64_t n)
 {
-    enum dtype type, result;
-    kern_tile_fn *fn = plan_tile(m->pl, i, &type, &result);
-    const int reg = fn ? scalar_new_reg(m, result, n) : -1;
+    const int reg = scalar_new_reg(m, meaning.to, n);
     if (reg < 0)
         return -1;
     struct scalar_op *op = scalar_push(m, SCALAR_APPLY, reg);
     op->fn = fn;
-    op->meaning = (struct tile_meaning){TILE_INST, i, type, result, DT_INVALID};
+    op->meaning = meaning;
     op->count = (int32_t)n;
     bool constant = true;
-    for (int k = 0; k < i->operand_count; k++) {
+    for (int k = 0; k < meaning.inst->operand_count; k++) {
         op->args[k] = m->regs[args[k]].at;
         constant &= m->regs[args[k]].constant;
     }
@@ -166,7 +165,8 @@ static bool make_tile(struct maker *m, const struct inst *i, const struct leaves
         reg = scalar_apply_affine(m, i, args);
     }
     if (reg < 0) {
-        reg = scalar_apply(m, i, args, n);
+        const struct tile_meaning meaning = {TILE_INST, i, type, result, DT_INVALID};
+        reg = scalar_apply(m, fn, meaning, args, n);
         if (reg < 0)
             return false;
         scalar_set_affine(m, i, args, reg);

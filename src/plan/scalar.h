@@ -103,9 +103,10 @@ bool scalar_fits(const struct maker *m, const struct shape *s);
 void scalar_done(struct maker *m, int out, bool constant);
 /* The register, or a new one with its value converted to `t`; -1 when the types do not convert. */
 int scalar_convert(struct maker *m, int reg, enum dtype t);
-/* Adds an elementwise operation on registers of its operand type, of n elements, and returns the
- * register of its result; -1 on failure. */
-int scalar_apply(struct maker *m, const struct inst *i, const int *args, int64_t n);
+/* Adds the elementwise operation `meaning`, which is `fn`, on registers of its operand type, of n
+ * elements, and returns the register of its result; -1 on failure. */
+int scalar_apply(struct maker *m, kern_tile_fn *fn, struct tile_meaning meaning, const int *args,
+                 int64_t n);
 /* The register as a leaf; false for a negative register. */
 bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out);
 /* The leaves of operands `first` and up, in order. */

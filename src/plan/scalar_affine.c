@@ -69,6 +69,14 @@ static bool is_shorter(const struct maker *m, const struct inst *i, const int *a
     return i->opcode == OP_ADD ? x.add != NULL : x.scale != 1;
 }
 
+static int apply(struct maker *m, const struct inst *i, int x, int y)
+{
+    enum dtype type, result;
+    kern_tile_fn *fn = plan_tile(m->pl, i, &type, &result);
+    const struct tile_meaning meaning = {TILE_INST, i, type, result, DT_INVALID};
+    return fn ? scalar_apply(m, fn, meaning, (const int[]){x, y}, 1) : -1;
+}
+
 int scalar_apply_affine(struct maker *m, const struct inst *i, const int *args)
 {
     const enum dtype t = i->shape->dtype;
@@ -77,7 +85,7 @@ int scalar_apply_affine(struct maker *m, const struct inst *i, const int *args)
         return -1;
     if (a.product < 0) {
         const int scale = constant_reg(m, t, a.scale);
-        a.product = scale < 0 ? -1 : scalar_apply(m, i, (const int[]){a.base, scale}, 1);
+        a.product = scale < 0 ? -1 : apply(m, i, a.base, scale);
         if (a.product < 0)
             return -1;
         set_affine(m, a.product, (struct scalar_affine){a.base, a.product, a.scale, 0, NULL});
@@ -85,7 +93,7 @@ int scalar_apply_affine(struct maker *m, const struct inst *i, const int *args)
     if (!a.add)
         return a.product;
     const int offset = constant_reg(m, t, a.offset),
-              reg = offset < 0 ? -1 : scalar_apply(m, a.add, (const int[]){a.product, offset}, 1);
+              reg = offset < 0 ? -1 : apply(m, a.add, a.product, offset);
     if (reg >= 0)
         set_affine(m, reg, a);
     return reg;

@@ -344,16 +344,11 @@ static int combine_elements(struct maker *m, const struct computation *body, int
                    ? made.at[0]
                    : -1;
     kern_tile_fn *fn = i ? plan_tile(m->pl, i, &type, &result) : NULL;
-    const int reg = fn && type == t && result == t ? scalar_new_reg(m, t, n) : -1;
-    if (reg < 0)
+    if (!fn || type != t || result != t)
         return -1;
-    struct scalar_op *op = scalar_push(m, SCALAR_APPLY, reg);
-    op->fn = fn;
-    op->meaning = (struct tile_meaning){TILE_INST, i, type, result, DT_INVALID};
-    op->count = (int32_t)n;
-    for (int k = 0; k < 2; k++)
-        op->args[k] = m->regs[i->operands[k]->number == 0 ? now : update].at;
-    return reg;
+    const bool swapped = i->operands[0]->number != 0;
+    const int args[] = {swapped ? update : now, swapped ? now : update};
+    return scalar_apply(m, fn, (struct tile_meaning){TILE_INST, i, t, t, DT_INVALID}, args, n);
 }
 
 static bool read_one(struct maker *m, const struct inst *i, const struct leaves *env,

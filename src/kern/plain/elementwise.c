@@ -77,30 +77,18 @@ static inline double F64_settled(double r, double x, double y, double z)
 
 /* A part that is a NaN is that part of the first operand that has a NaN there, or the other part of
  * one. */
-static inline struct c64 C64_settled(struct c64 r, struct c64 x, struct c64 y, struct c64 z)
-{
-    const float re = F32_settled(NAN, x.re, y.re, z.re), im = F32_settled(NAN, x.im, y.im, z.im);
-    const bool has_re = x.re != x.re || y.re != y.re || z.re != z.re;
-    const bool has_im = x.im != x.im || y.im != y.im || z.im != z.im;
-    return (struct c64){r.re == r.re ? r.re
-                        : has_re     ? re
-                                     : im,
-                        r.im == r.im ? r.im
-                        : has_im     ? im
-                                     : re};
-}
-static inline struct c128 C128_settled(struct c128 r, struct c128 x, struct c128 y, struct c128 z)
-{
-    const double re = F64_settled(NAN, x.re, y.re, z.re), im = F64_settled(NAN, x.im, y.im, z.im);
-    const bool has_re = x.re != x.re || y.re != y.re || z.re != z.re;
-    const bool has_im = x.im != x.im || y.im != y.im || z.im != z.im;
-    return (struct c128){r.re == r.re ? r.re
-                         : has_re     ? re
-                                      : im,
-                         r.im == r.im ? r.im
-                         : has_im     ? im
-                                      : re};
-}
+#define COMPLEX_SETTLED(NAME, T, PART, REAL)                                                       \
+    static inline T NAME(T r, T x, T y, T z)                                                       \
+    {                                                                                              \
+        const REAL re = PART((REAL)NAN, x.re, y.re, z.re), im = PART((REAL)NAN, x.im, y.im, z.im); \
+        const bool has_re = x.re != x.re || y.re != y.re || z.re != z.re;                          \
+        const bool has_im = x.im != x.im || y.im != y.im || z.im != z.im;                          \
+        r.re = r.re == r.re ? r.re : has_re ? re : im;                                             \
+        r.im = r.im == r.im ? r.im : has_im ? im : re;                                             \
+        return r;                                                                                  \
+    }
+COMPLEX_SETTLED(C64_settled, struct c64, F32_settled, float)
+COMPLEX_SETTLED(C128_settled, struct c128, F64_settled, double)
 
 #define D(name) F64_c_##name
 

@@ -1,13 +1,13 @@
 /*
  * function.h: elementary functions whose bits are the same on every machine, for --plain: of a C
  * library only operations that IEEE 754 defines are used (sqrt, fma, fmod, rint, ldexp ...).
- * Special cases are those of C99 and its Annex G. Private to plain.
+ * Special cases are those of C99 and its Annex G. Private to kern.
  *
  *   function_real.c     of f64: within 0.51 ulp, subnormal results within 1
  *   function_complex.c  of c128
  *
- * A NaN is the first operand that is one, quieted; if there is none, NAN_MADE, which is also what
- * x86-64 makes of invalid operations.
+ * A NaN result is the first NaN operand, made quiet; without a NaN operand it is NAN_MADE, the
+ * default NaN of x86-64.
  */
 #ifndef HLO_KERN_PLAIN_FUNCTION_H
 #define HLO_KERN_PLAIN_FUNCTION_H
