@@ -4,7 +4,8 @@
  * even if one of them cannot be executed.
  *
  * The analysis follows leaves through tuples, calls, loops and branches: a loop may carry a value
- * that is not read. It does not distinguish callers of one computation. Each leaf is visited once.
+ * that is not read. Callers of one computation are not distinguished, except that what only dead
+ * callers pass to it is dead. Each leaf is visited once.
  */
 #include "plan/plan_priv.h"
 
@@ -100,6 +101,42 @@ static bool follows_leaves(const struct inst *i)
     return op_is(i->opcode, OP_NAMES | OP_RUNS) || op_passes(i->opcode);
 }
 
+/* The operand passed to callee `k`, or BY_NUMBER. */
+static int passed_operand(const struct inst *i, int k)
+{
+    return i->opcode == OP_CONDITIONAL ? k + 1 : BY_NUMBER;
+}
+
+/* Marks what a call site passes for a leaf of a parameter. */
+static void need_passed(struct marking *w, const struct inst *site, int operand,
+                        const struct inst *parameter, int64_t leaf)
+{
+    if (site->opcode == OP_WHILE)
+        need(w, site, leaf);
+    else
+        need(w, site->operands[operand == BY_NUMBER ? parameter->number : operand], leaf);
+}
+
+static void visit_parameter(struct marking *w, const struct inst *i, int64_t leaf)
+{
+    for (const struct site *s = w->sites[i->parent->index]; s; s = s->next)
+        if (plan_is_used(w->pl, s->inst))
+            need_passed(w, s->inst, s->operand, i, leaf);
+}
+
+/* Marks what a call site that has just become used passes for the leaves needed so far. */
+static void visit_site(struct marking *w, const struct inst *site, int operand,
+                       const struct computation *callee)
+{
+    for (int p = 0; p < callee->param_count; p++) {
+        const struct inst *i = callee->params[p];
+        const bool *needed = &w->needed[w->first[callee->index][i->index]];
+        for (int64_t n = shape_leaf_count(i->shape), k = 0; k < n; k++)
+            if (needed[k])
+                need_passed(w, site, operand, i, k);
+    }
+}
+
 /* Marks what the instruction reads whichever of its leaves are needed. */
 static void visit_whole(struct marking *w, const struct inst *i)
 {
@@ -110,6 +147,8 @@ static void visit_whole(struct marking *w, const struct inst *i)
         reach(w, callees[k]);
         if (all)
             need_all(w, callees[k]->root);
+        if (op_is(i->opcode, OP_RUNS))
+            visit_site(w, i, passed_operand(i, k), callees[k]);
     }
     if (i->opcode == OP_WHILE)
         need_all(w, inst_computation(i, A_CONDITION)->root);
@@ -117,15 +156,6 @@ static void visit_whole(struct marking *w, const struct inst *i)
         if (all || (i->opcode == OP_CONDITIONAL && k == 0) ||
             (i->opcode == OP_ADD_DEPENDENCY && k == 1))
             need_all(w, i->operands[k]);
-}
-
-static void visit_parameter(struct marking *w, const struct inst *i, int64_t leaf)
-{
-    for (const struct site *s = w->sites[i->parent->index]; s; s = s->next)
-        if (s->inst->opcode == OP_WHILE)
-            need(w, s->inst, leaf);
-        else
-            need(w, s->inst->operands[s->operand == BY_NUMBER ? i->number : s->operand], leaf);
 }
 
 static void visit_leaf(struct marking *w, const struct inst *i, int64_t leaf)
@@ -168,7 +198,7 @@ static void add_sites(struct marking *w, const struct inst *i)
     for (int k = 0; k < count; k++) {
         const struct site **list = &w->sites[callees[k]->index];
         struct site *s = ARENA_NEW(&w->pl->scratch, struct site);
-        *s = (struct site){i, i->opcode == OP_CONDITIONAL ? k + 1 : BY_NUMBER, *list};
+        *s = (struct site){i, passed_operand(i, k), *list};
         *list = s;
     }
 }
