@@ -17,12 +17,10 @@ static_assert((int)HLO_ELIDED_RANDOM == (int)ELIDED_RANDOM, "hlo.h and plan.h ha
 
 void hlo_program_free(hlo_program *p)
 {
-    for (size_t k = 0; p && k < p->count; k++) {
+    for (size_t k = 0; p && k < p->count; k++)
         run_state_free(p->states[k]);
-        program_free(p->programs[k]);
-    }
     if (p) {
-        heap_free(p->programs);
+        program_free(p->program);
         thread_pool_free(p->workers);
         hlo_tracer_free(p->tracer);
     }
@@ -46,33 +44,28 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *op
     if (o->elided == HLO_ELIDED_REFUSE)
         hlo_restore_elided(module, m);
     hlo_program *p = heap_zalloc(1, sizeof *p + (size_t)count * sizeof *p->states);
-    p->programs = heap_zalloc((size_t)count, sizeof *p->programs);
     p->module = module;
     p->world = o->world;
     p->workers = thread_pool_new(o->threads > 0 ? o->threads : processor_count());
     p->count = (size_t)count;
     p->tracer = o->traced ? hlo_tracer_new(module) : NULL;
-    for (size_t k = 0; k < p->count; k++) {
-        struct plan_options plan = {
-            .plain = o->plain,
-            .elided = (enum elided_mode)o->elided,
-            .seed = o->seed,
-            .replica = (int64_t)k / partitions,
-            .partition = (int64_t)k % partitions,
-            .workers = p->workers,
-            .foreign = hlo_targets_foreign(o->targets),
-            .traced = o->traced,
-            .interrupt = &p->interrupted,
-            .limits = {o->max_steps, o->max_memory, o->timeout, o->max_trip}};
-        if (!hlo_world_runs(p->world, k) || (o->only_first && k > 0))
-            continue;
-        p->programs[k] = plan_module(ds, module->m, &plan);
-        if (!p->programs[k]) {
-            hlo_program_free(p);
-            return NULL;
-        }
-        p->states[k] = run_state_new(p->programs[k]);
+    const struct plan_options plan = {
+        .plain = o->plain,
+        .elided = (enum elided_mode)o->elided,
+        .seed = o->seed,
+        .workers = p->workers,
+        .foreign = hlo_targets_foreign(o->targets),
+        .traced = o->traced,
+        .interrupt = &p->interrupted,
+        .limits = {o->max_steps, o->max_memory, o->timeout, o->max_trip}};
+    p->program = plan_module(ds, module->m, &plan);
+    if (!p->program) {
+        hlo_program_free(p);
+        return NULL;
     }
+    for (size_t k = 0; k < p->count; k++)
+        if (hlo_world_runs(p->world, k) && (k == 0 || !o->only_first))
+            p->states[k] = run_state_new(p->program, (int64_t)k);
     return p;
 }
 

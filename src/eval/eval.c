@@ -255,7 +255,7 @@ static void leave_scratch(struct eval *ev)
 
 /* ---- runs ---- */
 
-struct run_state *run_state_new(const struct program *p)
+struct run_state *run_state_new(const struct program *p, int64_t participant)
 {
     struct arena arena;
     arena_init(&arena);
@@ -265,6 +265,11 @@ struct run_state *run_state_new(const struct program *p)
     s->reserve = reserve_new();
     s->transforms.generation = arena.generation;
     s->rng = ARENA_DUP(&s->arena, p->rng, p->rng_count);
+    s->scalar_run.budget = &s->budget;
+    s->scalar_run.ids[SCALAR_REPLICA] = (uint32_t)(participant / p->module->num_partitions);
+    s->scalar_run.ids[SCALAR_PARTITION] = (uint32_t)(participant % p->module->num_partitions);
+    s->scalar_run.run_step = eval_small_step;
+    s->scalar_run.report_infinite = eval_report_infinite;
     arena_init(&s->scratch);
     return s;
 }
@@ -293,6 +298,7 @@ static void take_pool(struct eval *ev)
     }
     ev->pool.headers.generation = s->arena.generation; /* they are freed with the state */
     ev->pool.frames = ARENA_ARRAY(&ev->pool.headers, struct value *, p->function_count);
+    ev->pool.scalar_frames = ARENA_ARRAY(&ev->pool.headers, struct scalar_frame *, p->scalar_count);
     ev->pool.calls = ARENA_ARRAY(&ev->pool.headers, struct lapack_call *, p->call_count + 1);
 }
 
@@ -336,7 +342,7 @@ static void abandon(void *context)
         ev->state->pool = NULL;
         ev->state->kept.there = false;
     }
-    *ev->p->scalar_run = (struct scalar_run){0};
+    ev->state->scalar_run.run = NULL;
 }
 
 void eval_begin(struct eval *ev)
@@ -346,8 +352,7 @@ void eval_begin(struct eval *ev)
     arena_init(&ev->scratch);
     arena_init(&ev->posts);
     oom_push_cleanup(&ev->abandoning, abandon, ev);
-    *p->scalar_run =
-        (struct scalar_run){&ev->state->budget, ev, eval_small_step, eval_report_infinite};
+    ev->state->scalar_run.run = ev;
     take_pool(ev);
     take_scratch(ev);
     ev->constants = ARENA_ARRAY(&ev->scratch, struct value, p->constant_count);
@@ -365,7 +370,7 @@ void eval_end(struct eval *ev)
     leave_pool(ev);
     leave_scratch(ev);
     oom_pop_cleanup(&ev->abandoning);
-    *ev->p->scalar_run = (struct scalar_run){0};
+    ev->state->scalar_run.run = NULL;
     arena_free(&ev->posts);
 }
 

@@ -43,6 +43,7 @@ struct run_state {
     struct kern_fft_plans transforms; /* plans of Fourier transforms, kept between runs */
     struct pool *pool;                /* small storage, likewise; NULL before the first run */
     struct rng_state *rng;            /* by number, of steps: persists between runs */
+    struct scalar_run scalar_run;     /* of the current run */
     const struct step_callbacks *step_callbacks; /* of the runs; or NULL */
     const struct trace_callbacks
         *trace_callbacks; /* of the runs, for programs planned with `traced`; or NULL */
@@ -52,9 +53,9 @@ struct run_state {
     size_t peak; /* peak of live bytes in the last run */
 };
 
-/* A state for runs of the program, which must outlive it. The caller frees it with
- * run_state_free(). */
-struct run_state *run_state_new(const struct program *p);
+/* A state for runs of the program, which must outlive it, by the participant with this number. The
+ * caller frees it with run_state_free(). */
+struct run_state *run_state_new(const struct program *p, int64_t participant);
 void run_state_free(struct run_state *s); /* NULL is allowed */
 
 /* Runs the entry computation on `args`, one literal per parameter (count: their number).

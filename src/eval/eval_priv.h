@@ -55,7 +55,8 @@ struct pool {
     struct unbacked *unbacked;         /* in a dry run: unbacked storage; else NULL */
     /* by function, made when it first runs; between runs they hold only run_cached values */
     struct value **frames;
-    struct lapack_call **calls; /* by number of a custom call: parsed; NULL: not yet */
+    struct scalar_frame **scalar_frames; /* likewise, by number of the scalar code */
+    struct lapack_call **calls;          /* by number of a custom call: parsed; NULL: not yet */
 };
 
 /* An array value. The dims of the view are the actual sizes, not the bounds. */
@@ -188,6 +189,9 @@ bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const i
 bool value_make_dense(struct eval *ev, struct value *v, bool change);
 
 /* ---- control.c ---- */
+
+/* The frame of scalar code in this run. */
+struct scalar_frame *eval_scalar_frame(struct eval *ev, const struct scalar_code *code);
 
 /* Calls f within a step: operand leaves from `first` on are the arguments. */
 bool eval_call(struct eval *ev, const struct step *s, const struct function *f, int first);

@@ -751,12 +751,12 @@ START_TEST(loops_branches_and_calls)
     jit_program_fn *f = loop_program(jit_builder_new(&a), m, homes, args, &argument);
     ck_assert(f != NULL);
     jit_memory_seal(m);
-    ck_assert(f(&calls, &slice));
+    ck_assert(f(&calls, &slice, NULL));
     ck_assert(homes[2].f64 == 501 * 0.5 + 500 * 0.25);
     ck_assert_int_eq(calls, 1);
     argument = 100; /* the call in the last iteration fails */
     slice = 1000;
-    ck_assert(!f(&calls, &slice));
+    ck_assert(!f(&calls, &slice, NULL));
     ck_assert_int_eq(homes[0].s32, 1001);
     jit_memory_free(m);
     arena_free(&a);
@@ -792,7 +792,7 @@ START_TEST(spilled_variables)
     jit_return(b);
     jit_program_fn *f = jit_program(b, m);
     jit_memory_seal(m);
-    ck_assert(f(&calls, &slice));
+    ck_assert(f(&calls, &slice, NULL));
     ck_assert_int_eq(calls, 10);
     for (int k = 0; k < VARIABLES; k++)
         ck_assert_msg(homes[k].f64 == expected[k].f64, "variable %d", k);
@@ -841,7 +841,7 @@ static void check_lanes(enum dtype t, int count)
     jit_return(b);
     jit_program_fn *f = jit_program(b, m);
     jit_memory_seal(m);
-    ck_assert(f(NULL, &slice));
+    ck_assert(f(NULL, &slice, NULL));
     for (int k = 0; k < count; k++)
         memcpy(factor.bytes + (size_t)k * dtype_bytes(t), factor.bytes, dtype_bytes(t));
     kern_find_elementwise("multiply", t)(expected, (const void *[]){x.bytes, factor.bytes}, count);
