@@ -69,6 +69,7 @@ struct hlo_program {
     struct thread_pool *workers; /* shared by all participants */
     size_t count;                /* number of participants */
     struct program *program;     /* the plan that all participants share */
+    struct run_state *shared;    /* of all participants; NULL: there is only one in this process */
     struct run_state *states[];  /* by participant; NULL: it runs in another process */
 };
 

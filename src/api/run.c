@@ -20,11 +20,30 @@ void hlo_program_free(hlo_program *p)
     for (size_t k = 0; p && k < p->count; k++)
         run_state_free(p->states[k]);
     if (p) {
+        run_state_free(p->shared);
         program_free(p->program);
         thread_pool_free(p->workers);
         hlo_tracer_free(p->tracer);
     }
     heap_free(p);
+}
+
+/* Makes the states of the participants in this process, the first `count` at most. */
+static void make_states(hlo_program *p, size_t count)
+{
+    size_t made = 0;
+    for (size_t k = 0; k < count; k++) {
+        if (!hlo_world_runs(p->world, k))
+            continue;
+        p->states[k] = run_state_new(p->program, (int64_t)k);
+        made++;
+    }
+    if (made < 2)
+        return;
+    p->shared = run_state_new(p->program, 0);
+    for (size_t k = 0; k < count; k++)
+        if (p->states[k])
+            p->states[k]->shared = p->shared;
 }
 
 hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *options,
@@ -63,9 +82,7 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *op
         hlo_program_free(p);
         return NULL;
     }
-    for (size_t k = 0; k < p->count; k++)
-        if (hlo_world_runs(p->world, k) && (k == 0 || !o->only_first))
-            p->states[k] = run_state_new(p->program, (int64_t)k);
+    make_states(p, o->only_first ? 1 : p->count);
     return p;
 }
 
@@ -209,6 +226,8 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count,
             .state = p->states[k], .args = values, .arg_count = count, .arena = &results[k]->arena};
     }
     struct diags *ds = hlo_sink_of_module(m, p->module);
+    if (p->shared)
+        eval_prepare(p->shared);
     const struct world_feeds host = {feeding, feed_in, feed_out}, *h = feeds ? &host : NULL;
     bool ok = p->world ? ranks_run(p->world->ranks, ds, tasks, (int64_t)p->count, h)
                        : world_run(ds, tasks, (int64_t)p->count, h);

@@ -345,6 +345,14 @@ static void abandon(void *context)
     ev->state->scalar_run.run = NULL;
 }
 
+/* A run with callbacks reports the steps, so it runs them. */
+static bool may_borrow(const struct eval *ev)
+{
+    const struct run_state *s = ev->state;
+    return s->shared && s->shared->kept.there && !s->kept.there && !s->step_callbacks &&
+           !eval_is_dry_run(ev);
+}
+
 void eval_begin(struct eval *ev)
 {
     const struct program *p = ev->p;
@@ -357,6 +365,8 @@ void eval_begin(struct eval *ev)
     take_scratch(ev);
     ev->constants = ARENA_ARRAY(&ev->scratch, struct value, p->constant_count);
     ev->done = ARENA_ARRAY(&ev->scratch, uint8_t, p->function_count);
+    if (may_borrow(ev))
+        eval_borrow_kept(ev, ev->state->shared);
     ev->done[p->entry->index] =
         ev->state->kept.there && !eval_is_dry_run(ev) ? HOIST_RUN : HOIST_NOT;
     for (int k = 0; k < p->constant_count; k++) {
@@ -390,21 +400,46 @@ static bool check_needs(struct eval *ev)
     return f->at ? eval_where(f->at, d, ev) : false;
 }
 
+/* Sets the fields that need no cleanup. */
+static struct eval new_run(struct diags *ds, struct run_state *s, const struct exchange *exchange)
+{
+    const struct program *p = s->program;
+    budget_start(&s->budget, &p->options.limits, exchange ? exchange->stop : NULL);
+    s->budget.interrupt = p->options.interrupt;
+    s->mark.at = NULL;
+    return (struct eval){.ds = ds,
+                         .p = p,
+                         .state = s,
+                         .workers = p->options.workers,
+                         .exchange = exchange,
+                         .reports_steps = s->step_callbacks != NULL};
+}
+
+void eval_prepare(struct run_state *shared)
+{
+    const struct program *p = shared->program;
+    struct diags messages;
+    if (p->options.limits.memory)
+        eval_estimate_memory(shared);
+    if (shared->kept.there || p->entry->run_cached_count == 0)
+        return;
+    diags_init(&messages, NULL);
+    struct eval ev = new_run(&messages, shared, NULL);
+    eval_begin(&ev);
+    ev.pool.limit = SIZE_MAX;
+    ev.pool.reserve = shared->reserve;
+    eval_keep(&ev);
+    eval_end(&ev);
+    diags_free(&messages);
+}
+
 struct literal *eval_program(struct diags *ds, struct run_state *s,
                              const struct literal *const *args, size_t count,
                              const struct exchange *exchange, struct arena *a)
 {
     const struct program *p = s->program;
-    struct eval ev = {.ds = ds,
-                      .p = p,
-                      .state = s,
-                      .workers = p->options.workers,
-                      .exchange = exchange,
-                      .reports_steps = s->step_callbacks != NULL};
+    struct eval ev = new_run(ds, s, exchange);
     struct trace trace;
-    budget_start(&s->budget, &p->options.limits, exchange ? exchange->stop : NULL);
-    s->mark.at = NULL;
-    s->budget.interrupt = p->options.interrupt;
     if (!check_params(&ev, args, count) || !check_needs(&ev))
         return NULL;
     eval_begin(&ev);

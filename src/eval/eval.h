@@ -19,9 +19,9 @@ struct trace_callbacks;
 struct memory_estimate;
 struct pool;
 
-/* What the steps of the first run leave behind besides their kept results. */
+/* What the hoisted steps of the entry computation leave behind besides their kept results. */
 struct kept {
-    bool there;     /* the first run has finished */
+    bool there;     /* they have been run */
     uint64_t steps; /* budget that they consumed; charged to every run */
     size_t peak;    /* peak of live bytes while they ran */
 };
@@ -47,8 +47,9 @@ struct run_state {
     const struct step_callbacks *step_callbacks; /* of the runs; or NULL */
     const struct trace_callbacks
         *trace_callbacks; /* of the runs, for programs planned with `traced`; or NULL */
-    struct memory_estimate *memory_estimate; /* NULL: not computed */
-    struct kept kept;                        /* set by the first run, for later ones */
+    const struct memory_estimate *memory_estimate; /* NULL: not computed */
+    struct kept kept;                              /* set by the first run, for later ones */
+    struct run_state *shared; /* has what is the same for all participants; NULL: is not shared */
     struct run_mark mark;
     size_t peak; /* peak of live bytes in the last run */
 };
@@ -65,6 +66,11 @@ void run_state_free(struct run_state *s); /* NULL is allowed */
 struct literal *eval_program(struct diags *ds, struct run_state *s,
                              const struct literal *const *args, size_t count,
                              const struct exchange *exchange, struct arena *a);
+
+/* Before the runs of several participants whose states refer to this one: computes the values that
+ * depend on constants only, and the memory estimate if there is a limit. They then only read these.
+ * What fails here is left to the participants. */
+void eval_prepare(struct run_state *shared);
 
 /* Whether a value of shape `given` may be passed as `expected`: each dimension has the expected
  * size, or at most that if it is dynamic. */
@@ -149,7 +155,7 @@ struct memory_estimate {
  * without kernels, so that every decision about storage is made by the code of a real run.
  * A loop is repeated until the layout of its state recurs; all branches of a conditional are
  * executed. The estimate thus is an upper bound. Dynamic sizes count as their bounds. Computed
- * once; the result belongs to the state. */
+ * once; the result belongs to the state, or to `shared`. */
 const struct memory_estimate *eval_estimate_memory(struct run_state *s);
 
 #endif

@@ -168,6 +168,11 @@ bool eval_kernel_failed(struct eval *ev, const struct step *s, unsigned errors_b
  * be the same array. */
 bool eval_function(struct eval *ev, const struct function *f, struct value *args,
                    struct value *results);
+/* Runs the hoisted steps of the entry computation, unless their results are there. Later runs
+ * charge the same number of steps to the budget. */
+bool eval_keep(struct eval *ev);
+/* Lets the frame of the entry computation refer to the results that another state keeps. */
+void eval_borrow_kept(struct eval *ev, const struct run_state *from);
 /* Runs one step by the function of its family. */
 bool eval_step(struct eval *ev, const struct step *s);
 /* Runs one step of a function: charges the budget and reports the step if `ev->reports_steps`. */

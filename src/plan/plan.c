@@ -179,6 +179,7 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     pl.calls = ARENA_ARRAY(&pl.scratch, struct known_call, m->computation_count);
     pl.effects = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
     pl.computes = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
+    pl.differs = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
     pl.not_scalar = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
     pl.call_sites = ARENA_ARRAY(&pl.scratch, int, m->computation_count);
     pl.inline_sizes = ARENA_ARRAY(&pl.scratch, int, m->computation_count);
