@@ -68,8 +68,9 @@ struct hlo_program {
     struct tracer *tracer;       /* NULL: planned without `traced` */
     struct thread_pool *workers; /* shared by all participants */
     size_t count;                /* number of participants */
-    struct program **programs;   /* one per participant; NULL: it runs in another process */
-    struct run_state *states[];  /* likewise */
+    struct program *program;     /* the plan that all participants share */
+    struct run_state *shared;    /* of all participants; NULL: there is only one in this process */
+    struct run_state *states[];  /* by participant; NULL: it runs in another process */
 };
 
 hlo_text hlo_text_of(struct buf *b); /* takes ownership of the bytes */

@@ -17,16 +17,33 @@ static_assert((int)HLO_ELIDED_RANDOM == (int)ELIDED_RANDOM, "hlo.h and plan.h ha
 
 void hlo_program_free(hlo_program *p)
 {
-    for (size_t k = 0; p && k < p->count; k++) {
+    for (size_t k = 0; p && k < p->count; k++)
         run_state_free(p->states[k]);
-        program_free(p->programs[k]);
-    }
     if (p) {
-        heap_free(p->programs);
+        run_state_free(p->shared);
+        program_free(p->program);
         thread_pool_free(p->workers);
         hlo_tracer_free(p->tracer);
     }
     heap_free(p);
+}
+
+/* Makes the states of the participants in this process, the first `count` at most. */
+static void make_states(hlo_program *p, size_t count)
+{
+    size_t made = 0;
+    for (size_t k = 0; k < count; k++) {
+        if (!hlo_world_runs(p->world, k))
+            continue;
+        p->states[k] = run_state_new(p->program, (int64_t)k);
+        made++;
+    }
+    if (made < 2)
+        return;
+    p->shared = run_state_new(p->program, 0);
+    for (size_t k = 0; k < count; k++)
+        if (p->states[k])
+            p->states[k]->shared = p->shared;
 }
 
 hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *options,
@@ -46,33 +63,26 @@ hlo_program *hlo_plan(const hlo_module *module, const struct hlo_run_options *op
     if (o->elided == HLO_ELIDED_REFUSE)
         hlo_restore_elided(module, m);
     hlo_program *p = heap_zalloc(1, sizeof *p + (size_t)count * sizeof *p->states);
-    p->programs = heap_zalloc((size_t)count, sizeof *p->programs);
     p->module = module;
     p->world = o->world;
     p->workers = thread_pool_new(o->threads > 0 ? o->threads : processor_count());
     p->count = (size_t)count;
     p->tracer = o->traced ? hlo_tracer_new(module) : NULL;
-    for (size_t k = 0; k < p->count; k++) {
-        struct plan_options plan = {
-            .plain = o->plain,
-            .elided = (enum elided_mode)o->elided,
-            .seed = o->seed,
-            .replica = (int64_t)k / partitions,
-            .partition = (int64_t)k % partitions,
-            .workers = p->workers,
-            .foreign = hlo_targets_foreign(o->targets),
-            .traced = o->traced,
-            .interrupt = &p->interrupted,
-            .limits = {o->max_steps, o->max_memory, o->timeout, o->max_trip}};
-        if (!hlo_world_runs(p->world, k) || (o->only_first && k > 0))
-            continue;
-        p->programs[k] = plan_module(ds, module->m, &plan);
-        if (!p->programs[k]) {
-            hlo_program_free(p);
-            return NULL;
-        }
-        p->states[k] = run_state_new(p->programs[k]);
+    const struct plan_options plan = {
+        .plain = o->plain,
+        .elided = (enum elided_mode)o->elided,
+        .seed = o->seed,
+        .workers = p->workers,
+        .foreign = hlo_targets_foreign(o->targets),
+        .traced = o->traced,
+        .interrupt = &p->interrupted,
+        .limits = {o->max_steps, o->max_memory, o->timeout, o->max_trip}};
+    p->program = plan_module(ds, module->m, &plan);
+    if (!p->program) {
+        hlo_program_free(p);
+        return NULL;
     }
+    make_states(p, o->only_first ? 1 : p->count);
     return p;
 }
 
@@ -216,6 +226,8 @@ bool hlo_run_all(hlo_program *p, const hlo_literal *const *args, size_t count,
             .state = p->states[k], .args = values, .arg_count = count, .arena = &results[k]->arena};
     }
     struct diags *ds = hlo_sink_of_module(m, p->module);
+    if (p->shared)
+        eval_prepare(p->shared);
     const struct world_feeds host = {feeding, feed_in, feed_out}, *h = feeds ? &host : NULL;
     bool ok = p->world ? ranks_run(p->world->ranks, ds, tasks, (int64_t)p->count, h)
                        : world_run(ds, tasks, (int64_t)p->count, h);

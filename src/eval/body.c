@@ -42,7 +42,7 @@ static void bind(struct eval *ev, const struct body *b, struct bound_body *conte
 {
     if (b->code) {
         *call = scalar_call;
-        *with = (void *)(uintptr_t)b->code;
+        *with = eval_scalar_frame(ev, b->code);
         return;
     }
     int n = b->arg_count > b->result_count ? b->arg_count : b->result_count;

@@ -427,12 +427,12 @@ static bool broadcast(struct eval *ev, const struct step *s, const struct peers 
 
 /* ---- one instruction ---- */
 
-static bool set_id(struct eval *ev, const struct step *s, int64_t n)
+static bool set_id(struct eval *ev, const struct step *s, enum scalar_id id)
 {
     struct view *out = eval_result(ev, s, 0);
-    uint32_t v = (uint32_t)n;
+    const uint32_t *v = &ev->state->scalar_run.ids[id];
     if (out)
-        memcpy(out->data, &v, sizeof v);
+        memcpy(out->data, v, sizeof *v);
     return out != NULL;
 }
 
@@ -465,8 +465,8 @@ bool eval_collective(struct eval *ev, const struct step *s)
     struct arena_mark mark = arena_mark(&ev->scratch);
     bool ok;
     switch (s->inst->opcode) {
-    case OP_REPLICA_ID: ok = set_id(ev, s, ev->p->options.replica); break;
-    case OP_PARTITION_ID: ok = set_id(ev, s, ev->p->options.partition); break;
+    case OP_REPLICA_ID: ok = set_id(ev, s, SCALAR_REPLICA); break;
+    case OP_PARTITION_ID: ok = set_id(ev, s, SCALAR_PARTITION); break;
     case OP_COLLECTIVE_PERMUTE:
     case OP_COLLECTIVE_PERMUTE_START: ok = eval_permute(ev, s); break;
     default: ok = in_group(ev, s); break;

@@ -5,6 +5,14 @@
 
 /* ---- scalar code steps and calls ---- */
 
+struct scalar_frame *eval_scalar_frame(struct eval *ev, const struct scalar_code *code)
+{
+    struct scalar_frame **f = &ev->pool.scalar_frames[code->number];
+    if (!*f)
+        *f = scalar_frame_new(&ev->pool.headers, code, &ev->state->scalar_run);
+    return *f;
+}
+
 static void keep_results(struct eval *ev, const struct step *s, struct value *values)
 {
     for (int r = 0; r < s->result_count; r++)
@@ -85,7 +93,8 @@ static bool run_scalar(struct eval *ev, const struct step *s)
     for (int r = 0; r < s->result_count && ok; r++)
         ok = s->results[r] == NO_VALUE || scalar_result(ev, s, r, &results[r]);
     unsigned errors = ev->ds->errors;
-    if (ok && !eval_is_dry_run(ev) && !scalar_call((void *)(uintptr_t)s->as.scalar, args, results))
+    if (ok && !eval_is_dry_run(ev) &&
+        !scalar_call(eval_scalar_frame(ev, s->as.scalar), args, results))
         ok = eval_kernel_failed(ev, s, errors);
     for (int k = 0; k < s->operand_count; k++)
         value_drop(ev, &made[k]);
@@ -173,7 +182,7 @@ static void begin_cycle(struct eval *ev, const struct step *s, struct loop *l)
     if (!t || t->known != ENDS_UNLESS_CYCLE)
         return;
     l->cycle.termination = t;
-    l->cycle.parts = ARENA_ARRAY(&ev->scratch, struct cycle_part, t->count);
+    l->cycle.parts = ARENA_ARRAY(&ev->scratch, struct scalar_view, t->count);
 }
 
 /* Called after an iteration; false with a message when the state has recurred. */
@@ -211,7 +220,8 @@ static bool test_scalar(struct eval *ev, const struct loop *l, bool *go)
             return false;
         l->addresses[k] = v->view.data;
     }
-    bool ok = eval_is_dry_run(ev) || scalar_call((void *)(uintptr_t)code, l->addresses, &result);
+    bool ok =
+        eval_is_dry_run(ev) || scalar_call(eval_scalar_frame(ev, code), l->addresses, &result);
     *go = answer != 0;
     return ok;
 }

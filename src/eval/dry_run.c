@@ -447,6 +447,8 @@ static void forget(void *context)
 
 const struct memory_estimate *eval_estimate_memory(struct run_state *s)
 {
+    if (!s->memory_estimate && s->shared)
+        s->memory_estimate = eval_estimate_memory(s->shared);
     if (s->memory_estimate)
         return s->memory_estimate;
     const struct program *p = s->program;

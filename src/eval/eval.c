@@ -255,7 +255,7 @@ static void leave_scratch(struct eval *ev)
 
 /* ---- runs ---- */
 
-struct run_state *run_state_new(const struct program *p)
+struct run_state *run_state_new(const struct program *p, int64_t participant)
 {
     struct arena arena;
     arena_init(&arena);
@@ -265,6 +265,11 @@ struct run_state *run_state_new(const struct program *p)
     s->reserve = reserve_new();
     s->transforms.generation = arena.generation;
     s->rng = ARENA_DUP(&s->arena, p->rng, p->rng_count);
+    s->scalar_run.budget = &s->budget;
+    s->scalar_run.ids[SCALAR_REPLICA] = (uint32_t)(participant / p->module->num_partitions);
+    s->scalar_run.ids[SCALAR_PARTITION] = (uint32_t)(participant % p->module->num_partitions);
+    s->scalar_run.run_step = eval_small_step;
+    s->scalar_run.report_infinite = eval_report_infinite;
     arena_init(&s->scratch);
     return s;
 }
@@ -293,6 +298,7 @@ static void take_pool(struct eval *ev)
     }
     ev->pool.headers.generation = s->arena.generation; /* they are freed with the state */
     ev->pool.frames = ARENA_ARRAY(&ev->pool.headers, struct value *, p->function_count);
+    ev->pool.scalar_frames = ARENA_ARRAY(&ev->pool.headers, struct scalar_frame *, p->scalar_count);
     ev->pool.calls = ARENA_ARRAY(&ev->pool.headers, struct lapack_call *, p->call_count + 1);
 }
 
@@ -336,7 +342,15 @@ static void abandon(void *context)
         ev->state->pool = NULL;
         ev->state->kept.there = false;
     }
-    *ev->p->scalar_run = (struct scalar_run){0};
+    ev->state->scalar_run.run = NULL;
+}
+
+/* A run with callbacks reports the steps, so it runs them. */
+static bool may_borrow(const struct eval *ev)
+{
+    const struct run_state *s = ev->state;
+    return s->shared && s->shared->kept.there && !s->kept.there && !s->step_callbacks &&
+           !eval_is_dry_run(ev);
 }
 
 void eval_begin(struct eval *ev)
@@ -346,12 +360,13 @@ void eval_begin(struct eval *ev)
     arena_init(&ev->scratch);
     arena_init(&ev->posts);
     oom_push_cleanup(&ev->abandoning, abandon, ev);
-    *p->scalar_run =
-        (struct scalar_run){&ev->state->budget, ev, eval_small_step, eval_report_infinite};
+    ev->state->scalar_run.run = ev;
     take_pool(ev);
     take_scratch(ev);
     ev->constants = ARENA_ARRAY(&ev->scratch, struct value, p->constant_count);
     ev->done = ARENA_ARRAY(&ev->scratch, uint8_t, p->function_count);
+    if (may_borrow(ev))
+        eval_borrow_kept(ev, ev->state->shared);
     ev->done[p->entry->index] =
         ev->state->kept.there && !eval_is_dry_run(ev) ? HOIST_RUN : HOIST_NOT;
     for (int k = 0; k < p->constant_count; k++) {
@@ -365,7 +380,7 @@ void eval_end(struct eval *ev)
     leave_pool(ev);
     leave_scratch(ev);
     oom_pop_cleanup(&ev->abandoning);
-    *ev->p->scalar_run = (struct scalar_run){0};
+    ev->state->scalar_run.run = NULL;
     arena_free(&ev->posts);
 }
 
@@ -385,21 +400,46 @@ static bool check_needs(struct eval *ev)
     return f->at ? eval_where(f->at, d, ev) : false;
 }
 
+/* Sets the fields that need no cleanup. */
+static struct eval new_run(struct diags *ds, struct run_state *s, const struct exchange *exchange)
+{
+    const struct program *p = s->program;
+    budget_start(&s->budget, &p->options.limits, exchange ? exchange->stop : NULL);
+    s->budget.interrupt = p->options.interrupt;
+    s->mark.at = NULL;
+    return (struct eval){.ds = ds,
+                         .p = p,
+                         .state = s,
+                         .workers = p->options.workers,
+                         .exchange = exchange,
+                         .reports_steps = s->step_callbacks != NULL};
+}
+
+void eval_prepare(struct run_state *shared)
+{
+    const struct program *p = shared->program;
+    struct diags messages;
+    if (p->options.limits.memory)
+        eval_estimate_memory(shared);
+    if (shared->kept.there || p->entry->run_cached_count == 0)
+        return;
+    diags_init(&messages, NULL);
+    struct eval ev = new_run(&messages, shared, NULL);
+    eval_begin(&ev);
+    ev.pool.limit = SIZE_MAX;
+    ev.pool.reserve = shared->reserve;
+    eval_keep(&ev);
+    eval_end(&ev);
+    diags_free(&messages);
+}
+
 struct literal *eval_program(struct diags *ds, struct run_state *s,
                              const struct literal *const *args, size_t count,
                              const struct exchange *exchange, struct arena *a)
 {
     const struct program *p = s->program;
-    struct eval ev = {.ds = ds,
-                      .p = p,
-                      .state = s,
-                      .workers = p->options.workers,
-                      .exchange = exchange,
-                      .reports_steps = s->step_callbacks != NULL};
+    struct eval ev = new_run(ds, s, exchange);
     struct trace trace;
-    budget_start(&s->budget, &p->options.limits, exchange ? exchange->stop : NULL);
-    s->mark.at = NULL;
-    s->budget.interrupt = p->options.interrupt;
     if (!check_params(&ev, args, count) || !check_needs(&ev))
         return NULL;
     eval_begin(&ev);

@@ -19,9 +19,9 @@ struct trace_callbacks;
 struct memory_estimate;
 struct pool;
 
-/* What the steps of the first run leave behind besides their kept results. */
+/* What the hoisted steps of the entry computation leave behind besides their kept results. */
 struct kept {
-    bool there;     /* the first run has finished */
+    bool there;     /* they have been run */
     uint64_t steps; /* budget that they consumed; charged to every run */
     size_t peak;    /* peak of live bytes while they ran */
 };
@@ -43,18 +43,20 @@ struct run_state {
     struct kern_fft_plans transforms; /* plans of Fourier transforms, kept between runs */
     struct pool *pool;                /* small storage, likewise; NULL before the first run */
     struct rng_state *rng;            /* by number, of steps: persists between runs */
+    struct scalar_run scalar_run;     /* of the current run */
     const struct step_callbacks *step_callbacks; /* of the runs; or NULL */
     const struct trace_callbacks
         *trace_callbacks; /* of the runs, for programs planned with `traced`; or NULL */
-    struct memory_estimate *memory_estimate; /* NULL: not computed */
-    struct kept kept;                        /* set by the first run, for later ones */
+    const struct memory_estimate *memory_estimate; /* NULL: not computed */
+    struct kept kept;                              /* set by the first run, for later ones */
+    struct run_state *shared; /* has what is the same for all participants; NULL: is not shared */
     struct run_mark mark;
     size_t peak; /* peak of live bytes in the last run */
 };
 
-/* A state for runs of the program, which must outlive it. The caller frees it with
- * run_state_free(). */
-struct run_state *run_state_new(const struct program *p);
+/* A state for runs of the program, which must outlive it, by the participant with this number. The
+ * caller frees it with run_state_free(). */
+struct run_state *run_state_new(const struct program *p, int64_t participant);
 void run_state_free(struct run_state *s); /* NULL is allowed */
 
 /* Runs the entry computation on `args`, one literal per parameter (count: their number).
@@ -64,6 +66,11 @@ void run_state_free(struct run_state *s); /* NULL is allowed */
 struct literal *eval_program(struct diags *ds, struct run_state *s,
                              const struct literal *const *args, size_t count,
                              const struct exchange *exchange, struct arena *a);
+
+/* Before the runs of several participants whose states refer to this one: computes the values that
+ * depend on constants only, and the memory estimate if there is a limit. They then only read these.
+ * What fails here is left to the participants. */
+void eval_prepare(struct run_state *shared);
 
 /* Whether a value of shape `given` may be passed as `expected`: each dimension has the expected
  * size, or at most that if it is dynamic. */
@@ -148,7 +155,7 @@ struct memory_estimate {
  * without kernels, so that every decision about storage is made by the code of a real run.
  * A loop is repeated until the layout of its state recurs; all branches of a conditional are
  * executed. The estimate thus is an upper bound. Dynamic sizes count as their bounds. Computed
- * once; the result belongs to the state. */
+ * once; the result belongs to the state, or to `shared`. */
 const struct memory_estimate *eval_estimate_memory(struct run_state *s);
 
 #endif

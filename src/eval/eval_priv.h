@@ -55,7 +55,8 @@ struct pool {
     struct unbacked *unbacked;         /* in a dry run: unbacked storage; else NULL */
     /* by function, made when it first runs; between runs they hold only run_cached values */
     struct value **frames;
-    struct lapack_call **calls; /* by number of a custom call: parsed; NULL: not yet */
+    struct scalar_frame **scalar_frames; /* likewise, by number of the scalar code */
+    struct lapack_call **calls;          /* by number of a custom call: parsed; NULL: not yet */
 };
 
 /* An array value. The dims of the view are the actual sizes, not the bounds. */
@@ -167,6 +168,11 @@ bool eval_kernel_failed(struct eval *ev, const struct step *s, unsigned errors_b
  * be the same array. */
 bool eval_function(struct eval *ev, const struct function *f, struct value *args,
                    struct value *results);
+/* Runs the hoisted steps of the entry computation, unless their results are there. Later runs
+ * charge the same number of steps to the budget. */
+bool eval_keep(struct eval *ev);
+/* Lets the frame of the entry computation refer to the results that another state keeps. */
+void eval_borrow_kept(struct eval *ev, const struct run_state *from);
 /* Runs one step by the function of its family. */
 bool eval_step(struct eval *ev, const struct step *s);
 /* Runs one step of a function: charges the budget and reports the step if `ev->reports_steps`. */
@@ -188,6 +194,9 @@ bool value_new(struct eval *ev, struct value *v, enum dtype t, int rank, const i
 bool value_make_dense(struct eval *ev, struct value *v, bool change);
 
 /* ---- control.c ---- */
+
+/* The frame of scalar code in this run. */
+struct scalar_frame *eval_scalar_frame(struct eval *ev, const struct scalar_code *code);
 
 /* Calls f within a step: operand leaves from `first` on are the arguments. */
 bool eval_call(struct eval *ev, const struct step *s, const struct function *f, int first);

@@ -210,10 +210,9 @@ static void forget_functions(struct eval *ev)
     }
 }
 
-/* Runs the hoisted steps of the entry computation in the first run. Later runs charge the same
- * number of steps to the budget. */
-static bool run_kept_steps(struct eval *ev, const struct function *f)
+static bool run_kept_steps(struct eval *ev)
 {
+    const struct function *f = ev->p->entry;
     struct kept *kept = &ev->state->kept;
     struct budget *b = &ev->state->budget;
     if (first_step(ev, f) > 0) {
@@ -232,11 +231,32 @@ static bool run_kept_steps(struct eval *ev, const struct function *f)
     return true;
 }
 
+bool eval_keep(struct eval *ev)
+{
+    struct value *caller = ev->frame;
+    ev->frame = frame_of(ev, ev->p->entry);
+    bool ok = run_kept_steps(ev);
+    ev->frame = caller;
+    return ok;
+}
+
+void eval_borrow_kept(struct eval *ev, const struct run_state *from)
+{
+    const struct function *f = ev->p->entry;
+    struct value *frame = frame_of(ev, f);
+    for (int k = 0; k < f->run_cached_count; k++) {
+        const int slot = f->run_cached[k];
+        copy_value(&frame[slot], &from->pool->frames[f->index][slot]);
+        frame[slot].buffer = pool_borrow(&ev->pool, frame[slot].buffer->data, 0);
+    }
+    ev->state->kept = from->kept;
+}
+
 static bool run_steps(struct eval *ev, const struct function *f)
 {
     if (ev->trace)
         return eval_traced(ev, f);
-    if (f == ev->p->entry && f->hoisted_steps > 0 && !run_kept_steps(ev, f))
+    if (f == ev->p->entry && f->hoisted_steps > 0 && !run_kept_steps(ev))
         return false;
     if (!run_range(ev, f, first_step(ev, f), f->step_count))
         return false;

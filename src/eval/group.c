@@ -55,8 +55,9 @@ struct replica_ids {
 static struct replica_ids replica_ids_of(const struct eval *ev)
 {
     const struct module *m = ev->p->module;
-    const struct plan_options *o = &ev->p->options;
-    return (struct replica_ids){o->replica, o->partition, m->replica_count, m->num_partitions};
+    const uint32_t *ids = ev->state->scalar_run.ids;
+    return (struct replica_ids){ids[SCALAR_REPLICA], ids[SCALAR_PARTITION], m->replica_count,
+                                m->num_partitions};
 }
 
 /* The number of ids in this mode. */

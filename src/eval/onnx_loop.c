@@ -300,7 +300,7 @@ static bool run_scalar(struct eval *ev, const struct step *s, struct onnx_run *l
                 return false;
         }
         unsigned errors = ev->ds->errors;
-        if (!scalar_call((void *)(uintptr_t)l->body->code, args, results))
+        if (!scalar_call(eval_scalar_frame(ev, l->body->code), args, results))
             return eval_kernel_failed(ev, s, errors);
         if (l->has_condition) {
             keep = condition;

@@ -3,7 +3,7 @@
  *
  * There are four size classes per power of two. Fresh pages cost more than most operations, so
  * freed storage is kept for the next value of about that size. Large storage comes from the reserve
- * of the program, which keeps it between runs.
+ * of the run state, which keeps it between runs.
  */
 #include "eval/eval_priv.h"
 

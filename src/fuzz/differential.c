@@ -299,7 +299,7 @@ static struct literal *run_one(struct pair *p, struct run_mode how)
                                    .elided = ELIDED_IOTA,
                                    .limits = {20000, 256 << 20, 10}};
     struct program *program = plan_module(p->ds, p->m, &options);
-    struct run_state *state = program ? run_state_new(program) : NULL;
+    struct run_state *state = program ? run_state_new(program, 0) : NULL;
     if (state && how.traced)
         state->trace_callbacks = &trace_callbacks;
     struct literal *l = state ? eval_program(p->ds, state, p->args,

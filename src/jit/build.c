@@ -12,6 +12,12 @@ struct jit_builder *jit_builder_new(struct arena *a)
 
 void jit_set_target(struct jit_builder *b, struct jit_target target) { b->target = target; }
 
+void jit_set_data(struct jit_builder *b, const char *data, size_t size)
+{
+    b->data = data;
+    b->data_size = size;
+}
+
 int lane_operands(const struct lane_inst *i)
 {
     static const uint8_t operands[LANE_OP_COUNT] = {

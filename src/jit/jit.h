@@ -73,6 +73,9 @@ jit_tile_fn *jit_tile_function(struct jit_builder *b, struct jit_memory *m);
 
 /* ---- build.c, x86_program.c: functions on single elements, with control flow ---- */
 
+/* Before anything is added: addresses in this block are those of another one of the same size,
+ * which is passed to the function. */
+void jit_set_data(struct jit_builder *b, const char *data, size_t size);
 /* A variable of this type, which has a home in memory. With `loaded`, it has the value in its home
  * at the start. May be used as a value: its current one. */
 int jit_variable(struct jit_builder *b, enum dtype t, char *home, bool loaded);
@@ -138,8 +141,8 @@ void jit_charge(struct jit_builder *b, jit_call_fn *function, const void *argume
 void jit_kernel(struct jit_builder *b, jit_kernel_fn *kernel, char *out, const void *const *args,
                 int n, const int *touched, int count);
 
-/* Runs until the end, or until a call returns false. */
-typedef bool jit_program_fn(const void *context, int64_t *slice);
+/* Runs until the end, or until a call returns false. `data`: as in jit_set_data(). */
+typedef bool jit_program_fn(const void *context, int64_t *slice, char *data);
 jit_program_fn *jit_program(struct jit_builder *b, struct jit_memory *m);
 
 #endif

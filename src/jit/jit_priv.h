@@ -101,6 +101,8 @@ struct jit_builder {
     int lanes;      /* of instructions that follow; 0: of a tile function, whatever fits */
     int loop_label; /* 1 + the label of the loop of elements that is open; else 0 */
     struct jit_target target;
+    const char *data; /* the block that a program gets at another address */
+    size_t data_size;
     bool wide;    /* an instruction has lanes of 64 bits */
     bool indexed; /* elements of tiles are at offsets */
 };
@@ -168,8 +170,7 @@ struct x86_selection {
     struct x86_code *code;
     const struct jit_builder *b;
     struct allocation a;
-    int lanes;        /* 8, 4 or 1 */
-    const char *base; /* of a program: the address in X86_BASE */
+    int lanes; /* 8, 4 or 1 */
     /* of a function on tiles, by constant: its register, or -1; NULL: none has one */
     int8_t *constants;
 };

@@ -71,8 +71,9 @@ enum x86_register { /* general ones */
                     R15
 };
 enum { X86_INDEX = RAX, X86_TILES = RDI, X86_COUNT = RSI, X86_ADDRESS = R11 }; /* of tiles */
-/* Of programs: the slice of the budget is in a register, and where BUDGET points during calls. */
-enum { X86_BASE = RBX, X86_CONTEXT = R12, X86_SLICE = R13, X86_BUDGET = RBP };
+/* Of programs: the slice of the budget is in a register, and where BUDGET points during calls. DATA
+ * points to the data. */
+enum { X86_DATA = RBX, X86_CONTEXT = R12, X86_SLICE = R13, X86_BUDGET = RBP };
 enum {
     X86_SLOT_BYTES = 32,
     X86_SPARE = JIT_REGISTERS
@@ -167,6 +168,8 @@ void x512_tile_function(struct x86_code *c, struct jit_builder *b);
 
 /* ---- x86_select.c ---- */
 
+/* Loads an address, as that of what is at `address`. */
+void x86_locate(const struct x86_selection *s, int r, const void *address);
 /* Loads a variable from its home, and stores it there. */
 void x86_load_variable(const struct x86_selection *s, int variable);
 void x86_store_variable(const struct x86_selection *s, int variable);

@@ -5,7 +5,7 @@
  */
 #include "jit/x86.h"
 
-static const uint8_t saved[] = {X86_BASE, X86_CONTEXT, X86_SLICE, X86_BUDGET};
+static const uint8_t saved[] = {X86_DATA, X86_CONTEXT, X86_SLICE, X86_BUDGET};
 enum { PADDING = 8 }; /* bytes that align the stack */
 
 struct program_code {
@@ -93,7 +93,7 @@ static void call_function(struct program_code *p, const struct lane_inst *i, int
     store_variables(p, i, at);
     store_slice(p);
     x86_general(p->s.code, 0x8b, RDI, x86_register(X86_CONTEXT));
-    x86_load_address(p->s.code, RSI, i->argument);
+    x86_locate(&p->s, RSI, i->argument);
     put_call(p, (const void *)(uintptr_t)i->function);
     load_slice(p);
     x86_bytes(p->s.code, "\x84\xc0", 2); /* test al, al */
@@ -105,8 +105,8 @@ static void call_function(struct program_code *p, const struct lane_inst *i, int
 static void call_kernel(struct program_code *p, const struct lane_inst *i, int at)
 {
     store_variables(p, i, at);
-    x86_load_address(p->s.code, RDI, i->address);
-    x86_load_address(p->s.code, RSI, i->argument);
+    x86_locate(&p->s, RDI, i->address);
+    x86_locate(&p->s, RSI, i->argument);
     x86_load_address(p->s.code, RDX, (const void *)(intptr_t)i->label);
     put_call(p, (const void *)(uintptr_t)i->kernel);
     load_variables(p, i, at);
@@ -185,12 +185,6 @@ static void put_inst(struct program_code *p, int at)
 
 /* ---- the function ---- */
 
-/* The home of the first variable: the others are near. */
-static const char *choose_base(const struct jit_builder *b)
-{
-    return b->variable_count > 0 ? b->insts[b->variables[0]].address : NULL;
-}
-
 static void enter(struct program_code *p)
 {
     struct x86_code *c = p->s.code;
@@ -199,8 +193,8 @@ static void enter(struct program_code *p)
     x86_number(c, X86_SUB, RSP, p->s.a.slot_count * X86_SLOT_BYTES + PADDING);
     x86_general(c, 0x8b, X86_CONTEXT, x86_register(RDI));
     x86_general(c, 0x8b, X86_BUDGET, x86_register(RSI));
+    x86_general(c, 0x8b, X86_DATA, x86_register(RDX));
     load_slice(p);
-    x86_load_address(c, X86_BASE, p->s.base);
 }
 
 static void put_slow_paths(struct program_code *p)
@@ -229,7 +223,6 @@ jit_program_fn *jit_program(struct jit_builder *b, struct jit_memory *m)
     struct x86_code c = {.constant_bytes = 32};
     struct program_code p = {
         .s = {.code = &c, .b = b, .a = allocate_registers(b, &file), .lanes = 1}};
-    p.s.base = choose_base(b);
     p.label_at = ARENA_ARRAY(b->arena, int, b->label_count + 1);
     for (int k = 0; k < b->inst_count; k++)
         p.has_vectors |= b->insts[k].lanes > 1 || b->insts[k].place;

@@ -109,12 +109,31 @@ static int single_form(int inst)
 
 /* ---- memory ---- */
 
+enum { LOAD_EFFECTIVE_ADDRESS = 0x8d };
+
+/* Whether it is an address in the data, at this offset. */
+static bool is_data(const struct x86_selection *s, const void *address, int *offset)
+{
+    const uint64_t n = (uint64_t)(uintptr_t)address - (uint64_t)(uintptr_t)s->b->data;
+    *offset = (int)n;
+    return n < s->b->data_size && n <= INT32_MAX;
+}
+
+void x86_locate(const struct x86_selection *s, int r, const void *address)
+{
+    int offset;
+    if (is_data(s, address, &offset))
+        x86_general(s->code, LOAD_EFFECTIVE_ADDRESS, r, x86_memory(X86_DATA, offset));
+    else
+        x86_load_address(s->code, r, address);
+}
+
 /* The operand may use X86_ADDRESS, as that of place_operand. */
 static struct x86_operand address_operand(const struct x86_selection *s, const char *address)
 {
-    const int64_t offset = (int64_t)((uint64_t)(uintptr_t)address - (uint64_t)(uintptr_t)s->base);
-    if (offset == (int32_t)offset)
-        return x86_memory(X86_BASE, (int)offset);
+    int offset;
+    if (is_data(s, address, &offset))
+        return x86_memory(X86_DATA, offset);
     x86_load_address(s->code, X86_ADDRESS, address);
     return x86_memory(X86_ADDRESS, 0);
 }
@@ -153,7 +172,7 @@ static struct x86_operand place_operand(const struct x86_selection *s, const str
     if (p->pointer)
         x86_general(c, 0x8b, X86_ADDRESS, address_operand(s, (const char *)p->pointer));
     else
-        x86_load_address(c, X86_ADDRESS, p->base);
+        x86_locate(s, X86_ADDRESS, p->base);
     for (int k = p->count - 1; k >= 0; k--) {
         const struct lane_index *x = &p->indices[k];
         load_index(s, x);
@@ -221,10 +240,9 @@ static void copy_bytes(const struct x86_selection *s, int64_t n)
 
 static void select_copy(const struct x86_selection *s, const struct lane_inst *i)
 {
-    enum { LOAD_EFFECTIVE_ADDRESS = 0x8d };
     const bool from = i->op == LANE_COPY_FROM;
     x86_general(s->code, LOAD_EFFECTIVE_ADDRESS, from ? RSI : RDI, place_operand(s, i->place));
-    x86_load_address(s->code, from ? RDI : RSI, i->address);
+    x86_locate(s, from ? RDI : RSI, i->address);
     copy_bytes(s, i->place->bytes);
 }
 

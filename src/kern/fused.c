@@ -394,7 +394,7 @@ static void make_ready(const struct fused_loop *l, struct fused_scratch *s)
         r.at[k] = l->access_modes[k] == ACCESS_SINGLE ? l->views[k].data : fused_view_tile(l, s, k);
         p->position = -1;
         p->panel = NULL;
-        p->panel_count = 0;
+        p->panel_from = p->panel_count = 0;
         p->part = -1;
         if (l->access_modes[k] == ACCESS_REPEATED && l->periods[k] == 1) {
             copy_repeated(l, s, k, 0);

@@ -65,10 +65,8 @@ static struct cycle_digest digest(const struct cycle *c, int64_t max)
 {
     struct cycle_digest d = {0, 0};
     for (int k = 0; k < c->part_count; k++) {
-        struct view v = c->parts[k].view;
-        if (c->parts[k].large_array)
-            v.data = *c->parts[k].large_array;
-        digest_view(&d, &v, max);
+        struct view made;
+        digest_view(&d, scalar_locate(&c->parts[k], &made), max);
     }
     return d;
 }
@@ -145,14 +143,14 @@ enum {
 static void forget_all(struct cycle_monitor *m)
 {
     for (int k = 0; k < m->count; k++)
-        forget(m->cycles[k]);
+        forget(&m->cycles[k]);
 }
 
 /* Resets the loops nested in this one, which start a new run. */
 static void forget_inner(struct cycle_monitor *m, const struct cycle *loop)
 {
-    for (int k = loop->first_inner; m->cycles[k] != loop; k++)
-        forget(m->cycles[k]);
+    for (int k = loop->first_inner; k < loop->number; k++)
+        forget(&m->cycles[k]);
 }
 
 void cycle_monitor_begin(struct cycle_monitor *m)

@@ -5,7 +5,8 @@
  * besides, on parts of a loop's state that its body passes on unchanged are loop-invariant and run
  * in the first iteration of each run of the loop. Nothing is executed speculatively. Hoisted steps
  * are moved before all others, and those of their results that other steps read stay in their
- * slots. Those of the entry computation stay with the program for its later runs.
+ * slots. Those of the entry computation stay there for later runs, and are the same for all
+ * participants.
  */
 #include "plan/plan_priv.h"
 
@@ -52,6 +53,26 @@ static bool computes_only(struct planner *pl, const struct computation *c)
     pl->depth--;
     *known = pure ? KNOWN_YES : KNOWN_NO;
     return pure;
+}
+
+/* Whether its value may differ between participants: it, or what it calls, reads their ids. */
+static bool differs(struct planner *pl, const struct inst *i)
+{
+    int n;
+    bool found = op_is(i->opcode, OP_PARTICIPANT);
+    if (!pl->has[OP_REPLICA_ID] && !pl->has[OP_PARTITION_ID])
+        return false;
+    struct computation **callees = inst_callee_list(&pl->scratch, i, &n);
+    for (int k = 0; k < n && !found; k++) {
+        uint8_t *known = &pl->differs[callees[k]->index];
+        for (int j = 0; j < callees[k]->inst_count && *known != KNOWN_YES; j++)
+            if (*known == KNOWN_NOTHING && differs(pl, callees[k]->insts[j]))
+                *known = KNOWN_YES;
+        if (*known == KNOWN_NOTHING)
+            *known = KNOWN_NO;
+        found = *known == KNOWN_YES;
+    }
+    return found;
 }
 
 /* ---- frequency of steps ---- */
@@ -118,7 +139,7 @@ static bool makes_large(struct when *w, const struct step *s)
 static bool can_keep(struct when *w, const struct step *s, struct missed_hoist *missed)
 {
     *missed = (struct missed_hoist){0};
-    if (s->result_count == 0 || makes_large(w, s))
+    if (s->result_count == 0 || makes_large(w, s) || (w->pl->depth == 1 && differs(w->pl, s->inst)))
         return false;
     if (w->pl->depth == 1 && s->callee_count > 0)
         return op_is(s->inst->opcode, OP_RUNS) && plan_runs_pure(w->pl, s->inst);

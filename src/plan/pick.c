@@ -146,15 +146,14 @@ static int which(const union element *answer, const union element *so_far,
 }
 
 /* The body's answer for each order of the indices: the first is less, equal, greater. */
-static bool ask(const struct scalar_code *c, const enum dtype *types, enum kern_relation r,
-                int order, uint8_t *takes)
+static bool ask(struct scalar_frame *f, const enum dtype *types, enum kern_relation r, int order,
+                uint8_t *takes)
 {
     union element args[4], answers[2];
     set_values(types[0], r, &args[0], &args[2]);
     set_number(types[1], &args[1], order > 0 ? 2 : 1);
     set_number(types[1], &args[3], order < 0 ? 2 : 1);
-    if (!scalar_call((void *)(uintptr_t)c,
-                     (const void *const[]){&args[0], &args[1], &args[2], &args[3]},
+    if (!scalar_call(f, (const void *const[]){&args[0], &args[1], &args[2], &args[3]},
                      (void *[]){&answers[0], &answers[1]}))
         return false;
     int value = which(&answers[0], &args[0], &args[2], types[0]);
@@ -193,11 +192,14 @@ const struct kern_pick *plan_find_pick(struct planner *pl, const struct body *b)
     if (b->result_count != 2 || b->arg_count != 4 || !has_pick_types(b->args) ||
         !only_chooses(pl->tiles, c, b->args))
         return NULL;
+    struct budget budget = {0};
+    const struct scalar_run run = {.budget = &budget};
+    struct scalar_frame *f = scalar_frame_new(&pl->scratch, c, &run);
     struct kern_pick p = {0};
     for (int r = 0; r < KERN_RELATIONS; r++)
         for (int order = -1; order <= 1; order++)
             if ((r < KERN_SO_FAR_NAN || dtype_is_float(b->args[0])) &&
-                !ask(c, b->args, (enum kern_relation)r, order, &p.takes[r][1 + order]))
+                !ask(f, b->args, (enum kern_relation)r, order, &p.takes[r][1 + order]))
                 return NULL;
     p.greatest = p.takes[KERN_BELOW][0] != 0;
     return is_regular(&p) ? ARENA_DUP(&pl->p->arena, &p, 1) : NULL;

@@ -171,17 +171,15 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     p->module = m;
     p->options = *options;
     p->kern = options->plain ? &kern_plain : &kern_fast;
-    p->scalar_run = ARENA_NEW(&p->arena, struct scalar_run);
     struct planner pl = {
         .ds = ds, .p = p, .tiles = options->plain ? kern_plain_tiles() : kern_tiles()};
-    struct budget folding = {0}; /* of constant folding */
-    p->scalar_run->budget = &folding;
     arena_init(&pl.scratch);
     pl.by_computation = ARENA_ARRAY(&pl.scratch, struct function *, m->computation_count);
     pl.traffic = ARENA_ARRAY(&pl.scratch, struct traffic_list *, m->computation_count);
     pl.calls = ARENA_ARRAY(&pl.scratch, struct known_call, m->computation_count);
     pl.effects = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
     pl.computes = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
+    pl.differs = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
     pl.not_scalar = ARENA_ARRAY(&pl.scratch, uint8_t, m->computation_count);
     pl.call_sites = ARENA_ARRAY(&pl.scratch, int, m->computation_count);
     pl.inline_sizes = ARENA_ARRAY(&pl.scratch, int, m->computation_count);
@@ -199,7 +197,6 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
         program_free(p);
         return NULL;
     }
-    *p->scalar_run = (struct scalar_run){0};
     if (p->code)
         jit_memory_seal(p->code);
     p->code_ready = p->code != NULL;

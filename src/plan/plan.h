@@ -25,12 +25,11 @@ enum elided_mode {
 }; /* as enum hlo_elided */
 
 struct plan_options {
-    bool plain;                 /* plain kernels */
-    bool portable;              /* no machine code */
-    enum elided_mode elided;    /* how constants written `{...}` are filled */
-    uint64_t seed;              /* for ELIDED_RANDOM and rng */
-    int64_t replica, partition; /* the participant that runs the program */
-    bool traced;                /* every instruction becomes a step, visible to a callback */
+    bool plain;              /* plain kernels */
+    bool portable;           /* no machine code */
+    enum elided_mode elided; /* how constants written `{...}` are filled */
+    uint64_t seed;           /* for ELIDED_RANDOM and rng */
+    bool traced;             /* every instruction becomes a step, visible to a callback */
     /* set by another thread or a signal handler to end a run; or NULL */
     const _Atomic bool *interrupt;
     struct limits limits; /* of one run */
@@ -75,6 +74,7 @@ struct missed_hoist {
 };
 
 struct termination;
+enum scalar_id { SCALAR_REPLICA, SCALAR_PARTITION, SCALAR_IDS };
 
 enum step_kind {
     STEP_PLAIN,  /* run by the function of its family; no payload */
@@ -231,11 +231,11 @@ struct plan_stats {
 };
 
 struct scalar_step;
-/* The run that scalar code belongs to: the code has its registers at fixed addresses, so the code
- * of a program is executed by one run at a time. */
+/* The run in which scalar code is called. */
 struct scalar_run {
-    struct budget *budget; /* charged for every iteration */
-    void *run;             /* of the functions below; NULL, as they are: no run */
+    struct budget *budget;    /* charged for every iteration */
+    uint32_t ids[SCALAR_IDS]; /* of the participant, by enum scalar_id */
+    void *run;                /* of the functions below; NULL, as they are: no run */
     bool (*run_step)(void *run, const struct scalar_step *s); /* runs a step within scalar code */
     /* reports an infinite loop within scalar code */
     void (*report_infinite)(void *run, const struct termination *t);
@@ -247,8 +247,8 @@ struct rng_state {
     uint64_t words[2];
 };
 
-/* A plan. A run changes nothing in it but the registers of scalar code and `scalar_run`; what else
- * it changes is in struct run_state (eval.h). */
+/* A plan, which all participants share. Runs do not change it: what they write is in struct
+ * run_state (eval.h). */
 struct program {
     struct arena arena;
     struct module *module;
@@ -266,7 +266,7 @@ struct program {
     struct literal **filled; /* literals made for elided constants; owned */
     int rng_count;           /* steps with a state that persists between runs */
     struct rng_state *rng;   /* their initial states */
-    struct scalar_run *scalar_run;
+    int scalar_count;        /* scalar codes; each has a number below it */
     struct jit_memory *code; /* machine code of its loops; NULL: none */
     bool code_ready;         /* it may be called */
 };
@@ -352,11 +352,26 @@ struct termination {
 
 /* ---- cycle.c: loops whose state repeats ---- */
 
-/* A part of a loop's state, where it is at the end of an iteration. */
-struct cycle_part {
-    struct view view;
-    char *const *large_array; /* holds the address of its data; NULL: in the view */
+/* An array of scalar code: in registers, or in the caller's storage if it is too large for them.
+ * Then it is read and written piece by piece. */
+struct scalar_origin {
+    char *const *large_array; /* holds the address of such an array; NULL: in registers */
+    int64_t offset;           /* bytes from there to the view */
 };
+struct scalar_view {
+    struct view view; /* its address is NULL unless it is in registers */
+    struct scalar_origin origin;
+};
+/* The view with its address: itself, or `made`. */
+static inline const struct view *scalar_locate(const struct scalar_view *v, struct view *made)
+{
+    if (!v->origin.large_array)
+        return &v->view;
+    *made = v->view;
+    made->data = *v->origin.large_array + v->origin.offset;
+    return made;
+}
+
 struct cycle_digest {
     uint64_t sum, product;
 };
@@ -364,9 +379,10 @@ struct cycle_digest {
 struct cycle {
     const struct termination *termination; /* NULL in scalar code for a loop without detection */
     int part_count;
-    struct cycle_part *parts; /* all leaves that decide whether the loop ends */
-    /* in scalar code: number of the first loop nested in it */
-    int first_inner;
+    /* all leaves that decide whether the loop ends, where they are after an iteration */
+    struct scalar_view *parts;
+    /* in scalar code: its number, and that of the first loop nested in it */
+    int number, first_inner;
     enum { CYCLE_FORGOTTEN, CYCLE_NOTED, CYCLE_SUSPECTED } mode;
     int64_t passed; /* visits since the state was recorded */
     /* of a suspected cycle: visits until the state probably recurs */
@@ -391,11 +407,11 @@ bool cycle_is_due(struct cycle_clock *k, struct cycle *c);
  * of the budget is a slice of its own, so that no iteration is missed. */
 struct cycle_monitor {
     int count;
-    struct cycle **cycles; /* of all loops; inner before outer */
-    uint64_t slices;       /* budget slices consumed since the call of the program */
-    uint64_t next;         /* the slice after which visits resume */
-    uint64_t visits;       /* visits still to come before that */
-    uint64_t left;         /* remaining budget at the last visit */
+    struct cycle *cycles; /* of all loops; inner before outer */
+    uint64_t slices;      /* budget slices consumed since the call of the program */
+    uint64_t next;        /* the slice after which visits resume */
+    uint64_t visits;      /* visits still to come before that */
+    uint64_t left;        /* remaining budget at the last visit */
 };
 /* Called at the start of the program. */
 void cycle_monitor_begin(struct cycle_monitor *m);
@@ -422,23 +438,23 @@ enum scalar_kind {
     SCALAR_JUMP_UNLESS, /* as SCALAR_JUMP, when the pred args[0] is false */
     /* to targets[s32 at args[0]], the last when out of range; `count` targets */
     SCALAR_SWITCH,
-    /* counts iterations, where they are limited: `count` >= 0 sets the count; -1 adds one */
+    /* counts iterations in out, a u64, where they are limited: `count` >= 0 sets the count; -1 adds
+     * one */
     SCALAR_TRIP,
     SCALAR_INFINITE, /* reports an infinite loop */
     SCALAR_STOP
 };
 struct scalar_copy {
-    struct view out, x;
+    struct view out;
+    struct scalar_view x;
 };
 struct scalar_precision {
     struct view out, x;
     int exponent, mantissa;
 };
-/* Arrays too large for registers stay in the caller's storage, at the address stored at
- * `large_array`. They are read and written piece by piece. */
 struct scalar_slice { /* a window of `whole` at clamped indices, and its source or destination */
-    struct view whole, piece;
-    char *const *large_array; /* holds the address of `whole`; NULL: in a register */
+    struct scalar_view whole;
+    struct view piece;
     bool update;
     bool drops[VIEW_MAX_RANK]; /* nothing is updated if the index is outside, instead of clamped */
     struct {
@@ -450,19 +466,21 @@ struct scalar_slice { /* a window of `whole` at clamped indices, and its source 
 struct scalar_reduce {
     int n;
     struct view *out, *x;
+    struct scalar_origin *origins; /* of x, whose addresses are set when it runs */
     const void **init;
     const enum dtype *acc;
     bool reduced[VIEW_MAX_RANK];
     struct kern_body body;
 };
 struct scalar_dot {
-    struct view out, lhs, rhs;
+    struct view out;
+    struct scalar_view lhs, rhs;
     struct kern_dot_dims dims;
     const struct kern_ready_dot *ready; /* or NULL */
 };
 struct scalar_gather { /* `small`: the result of the gather, or the updates */
-    struct view whole, small, indices;
-    char *const *large_array;
+    struct scalar_view whole;
+    struct view small, indices;
     struct kern_gather_dims dims;
     struct kern_body body; /* of a scatter */
 };
@@ -491,7 +509,6 @@ struct scalar_op {
         const struct scalar_dot *dot;
         const struct scalar_gather *gather;
         const struct scalar_step *step;
-        uint64_t *trips;
         struct cycle *cycle;
         const struct termination *termination;
     };
@@ -505,26 +522,44 @@ struct scalar_slot {
     bool written;  /* updated in place, so it must have no other reader */
     int arg;       /* of a result: the argument that it aliases */
 };
-/* A view of a large array whose address is set at each call. */
-struct scalar_large_view {
-    char **data;
-    char *const *large_array; /* holds the address of the array */
-    int64_t offset;           /* of the view in it, bytes */
+/* What refers in the data of scalar code to the frame of other scalar code, a body. */
+struct scalar_body {
+    uint32_t at; /* offset of the address in the data */
+    const struct scalar_code *code;
 };
+/* The registers of scalar code, its operations and what belongs to them are in one block, `data`.
+ * They refer to each other by addresses, as in a linked program. Runs use copies of the block, in
+ * which these addresses are relocated; the block itself has the initial values. Machine code is the
+ * same for all copies: it addresses what is in the block relative to its start. */
 struct scalar_code {
     const struct program *program;
     const struct kernels *kern;
+    int number; /* in the program */
     int arg_count, result_count, op_count;
+    /* addresses in `data`; after the arguments, by enum scalar_id, the ids of the participant */
     struct scalar_slot *args, *results;
     struct scalar_op *ops;
-    int view_count;
-    const struct scalar_large_view *views;
-    jit_program_fn *native;        /* machine code; NULL: `ops` are interpreted */
-    struct scalar_run *run;        /* the program's */
     struct cycle_monitor *monitor; /* NULL: no loop needs cycle detection */
+    jit_program_fn *native;        /* machine code; NULL: `ops` are interpreted */
+    char *data;
+    size_t size;
+    int relocation_count, body_count;
+    const uint32_t *relocations; /* offsets of the addresses in `data` */
+    const struct scalar_body *bodies;
 };
-/* A kern_call_fn; the context is a struct scalar_code. Arrays are dense. False: out of memory, or a
- * limit was reached. */
-bool scalar_call(void *code, const void *const *args, void *const *results);
+
+/* Scalar code in a run, for one call at a time. */
+struct scalar_frame {
+    const struct scalar_code *code;
+    const struct scalar_run *run;
+    const struct scalar_op *ops;
+    struct cycle_monitor *monitor;
+    char *data; /* a copy of code->data */
+};
+struct scalar_frame *scalar_frame_new(struct arena *a, const struct scalar_code *code,
+                                      const struct scalar_run *run);
+/* A kern_call_fn; the context is a struct scalar_frame. Arrays are dense. False: out of memory, or
+ * a limit was reached. */
+bool scalar_call(void *frame, const void *const *args, void *const *results);
 
 #endif

@@ -55,8 +55,9 @@ struct planner {
     bool *needed;                     /* by number of the leaf; NULL: unknown */
     const struct site **sites;        /* by index: what runs it */
     uint8_t *computes;                /* enum known, by index: it has no side effects */
-    uint8_t *not_scalar;              /* by index: it cannot be scalar code; bits of scalar.c */
-    struct map constants;             /* small ones: type, shape and hash of the bytes -> number */
+    uint8_t *differs;     /* enum known, by index: its values may differ between participants */
+    uint8_t *not_scalar;  /* by index: it cannot be scalar code; bits of scalar.c */
+    struct map constants; /* small ones: type, shape and hash of the bytes -> number */
     const struct computation **equal; /* by index: the first equal one, or NULL; same.c */
     struct map contents;              /* numbers of instructions -> computation */
     struct map inst_numbers;          /* instruction -> number */

@@ -27,7 +27,7 @@ int scalar_new_reg(struct maker *m, enum dtype t, int64_t n)
     m->bytes += (int64_t)size + 16;
     if (m->bytes > SCALAR_MAX_BYTES)
         return -1;
-    int reg = scalar_alias_reg(m, -1, arena_zalloc(&m->pl->p->arena, size < 16 ? 16 : size), t, n);
+    int reg = scalar_alias_reg(m, -1, arena_zalloc(&m->pl->scratch, size < 16 ? 16 : size), t, n);
     m->regs[reg].own = true;
     return reg;
 }
@@ -227,7 +227,7 @@ static bool make_precision(struct maker *m, const struct inst *i, const struct l
     int reg = t != i->shape->dtype ? -1 : scalar_new_reg(m, t, m->regs[x].n);
     if (reg < 0)
         return false;
-    struct scalar_precision *p = ARENA_NEW(&m->pl->p->arena, struct scalar_precision);
+    struct scalar_precision *p = ARENA_NEW(&m->pl->scratch, struct scalar_precision);
     p->exponent = plan_bits(i, A_EXPONENT_BITS);
     p->mantissa = plan_bits(i, A_MANTISSA_BITS);
     view_dense(&p->x, t, 1, &m->regs[x].n, m->regs[x].at);
@@ -256,15 +256,17 @@ static bool make_bitcast(struct maker *m, const struct inst *i, const struct lea
     return scalar_one_leaf(m, scalar_alias_reg(m, reg, m->regs[reg].at, to, n), out);
 }
 
-static bool make_number(struct maker *m, int64_t number, struct leaves *out)
+/* The id of the participant, an argument of the code; `count`: how many ids there are. */
+static bool make_id(struct maker *m, enum scalar_id id, int64_t count, struct leaves *out)
 {
-    int reg = scalar_new_reg(m, DT_U32, 1);
-    uint32_t v = (uint32_t)number;
-    if (reg < 0)
-        return false;
-    memcpy(m->regs[reg].at, &v, sizeof v);
-    m->regs[reg].constant = true;
-    return scalar_one_leaf(m, reg, out);
+    if (m->ids[id] == 0) {
+        const int reg = scalar_new_reg(m, DT_U32, 1);
+        if (reg < 0)
+            return false;
+        m->regs[reg].constant = count == 1; /* 0 */
+        m->ids[id] = 1 + reg;
+    }
+    return scalar_one_leaf(m, m->ids[id] - 1, out);
 }
 
 struct leaves scalar_operands(struct maker *m, const struct inst *i, const struct leaves *env,
@@ -318,7 +320,7 @@ static bool takes_large(const struct inst *i)
 static bool compile_inst(struct maker *m, const struct inst *i, const struct leaves *env,
                          struct leaves *out)
 {
-    const struct program *p = m->pl->p;
+    const struct module *module = m->pl->p->module;
     if ((m->lanes > 1 && !works_in_lanes(i)) || (reads_large(m, i, env) && !takes_large(i)) ||
         multiplies_rearranged(m, i, env))
         return false;
@@ -328,8 +330,8 @@ static bool compile_inst(struct maker *m, const struct inst *i, const struct lea
     case OP_REDUCE_PRECISION: return make_precision(m, i, env, out);
     case OP_BITCAST:
     case OP_BITCAST_CONVERT: return make_bitcast(m, i, env, out);
-    case OP_REPLICA_ID: return make_number(m, p->options.replica, out);
-    case OP_PARTITION_ID: return make_number(m, p->options.partition, out);
+    case OP_REPLICA_ID: return make_id(m, SCALAR_REPLICA, module->replica_count, out);
+    case OP_PARTITION_ID: return make_id(m, SCALAR_PARTITION, module->num_partitions, out);
     case OP_MAP:
         if (i->shape->rank > 0)
             return false;
@@ -496,7 +498,7 @@ static struct scalar_slot slot_of(const struct maker *m, int reg)
 static void set_args(struct maker *m, struct scalar_code *code, struct leaves args)
 {
     code->arg_count = args.count;
-    code->args = ARENA_ARRAY(&m->pl->p->arena, struct scalar_slot, args.count);
+    code->args = ARENA_ARRAY(&m->pl->p->arena, struct scalar_slot, args.count + SCALAR_IDS);
     for (int k = 0; k < args.count; k++)
         code->args[k] = slot_of(m, args.at[k]);
 }
@@ -514,6 +516,7 @@ static struct scalar_code *finish(struct maker *m, struct scalar_code *code, str
                                   const enum dtype *types, bool is_body)
 {
     code->program = m->pl->p;
+    code->number = m->pl->p->scalar_count++;
     code->kern = m->pl->p->kern;
     code->result_count = results.count;
     code->results = ARENA_ARRAY(&m->pl->p->arena, struct scalar_slot, results.count);
@@ -528,16 +531,15 @@ static struct scalar_code *finish(struct maker *m, struct scalar_code *code, str
             return NULL;
         code->results[k] = slot_of(m, reg);
     }
+    for (int k = 0; k < SCALAR_IDS; k++)
+        if (m->ids[k] && !m->regs[m->ids[k] - 1].constant)
+            code->args[code->arg_count + k] = slot_of(m, m->ids[k] - 1);
     mark_written(m, code);
     scalar_push_jump(m, SCALAR_STOP);
     if (!m->pl->p->options.plain)
         scalar_tidy(m, code);
-    code->op_count = m->op_count;
-    code->run = m->pl->p->scalar_run;
     code->monitor = scalar_monitor(m);
-    code->ops = ARENA_DUP(&m->pl->p->arena, m->ops, m->op_count);
-    code->view_count = m->view_count;
-    code->views = ARENA_DUP(&m->pl->p->arena, m->views, m->view_count);
+    scalar_pack(m, code);
     if (!m->pl->p->options.plain)
         scalar_set_native(m, code, is_body);
     return code;

@@ -8,6 +8,7 @@
  *   scalar_range.c    value ranges
  *   scalar_affine.c   shorter chains of integer operations with constants
  *   scalar_moves.c    removal of moves and dead operations
+ *   scalar_data.c     registers and operations in one block, and its copies for runs
  *   scalar_native*.c  operations as machine code
  *   scalar_run.c      execution
  *
@@ -53,8 +54,9 @@ struct scalar_range {
 /* The location of a large array. An operation that updates it leaves a new version in the same
  * place; a later read of an old version makes the compilation fail. */
 struct large_array {
-    char *at; /* its address at run time */
-    int arg;  /* the argument that it was; -1: a constant */
+    char *at;     /* its address at run time */
+    int arg;      /* the argument that it was; -1: a constant */
+    size_t place; /* of `at` in the data of the code; 0: not read */
     /* current version of the array, in the order in which operations are made */
     int version;
     bool written;
@@ -71,6 +73,7 @@ struct maker {
     struct reg *regs;
     int reg_count;
     size_t reg_capacity;
+    int ids[SCALAR_IDS]; /* 1 + the register of the id; 0: not read */
     struct scalar_op *ops;
     int op_count;
     size_t op_capacity;
@@ -78,9 +81,6 @@ struct maker {
     struct large_array **large_arrays;
     int large_array_count, version; /* version: the newest of all arrays */
     size_t large_array_capacity;
-    struct scalar_large_view *views; /* of large arrays */
-    int view_count;
-    size_t view_capacity;
     struct cycle **cycles; /* of the loops compiled so far */
     int cycle_count;
     size_t cycle_capacity;
@@ -152,9 +152,10 @@ static inline bool scalar_is_fresh(const struct reg *r)
 }
 /* Whether the instruction may read such an array as a whole: it is little work. */
 bool scalar_may_read_large(const struct inst *i);
-/* Sets the address of a view at an offset in the register: now, or for a large array at each call;
- * false if the array has changed since. */
-bool scalar_set_address(struct maker *m, int reg, struct view *v, int64_t offset);
+/* Sets the address of a view: at an offset in the register; false if that is a large array that has
+ * changed since. */
+bool scalar_set_address(struct maker *m, int reg, struct view *v, struct scalar_origin *origin,
+                        int64_t offset);
 /* Makes the next version of the array. */
 int scalar_write_large(struct maker *m, int reg);
 /* Whether each large array of `l`, the results of a branch or an iteration, is the current version
@@ -214,9 +215,19 @@ struct own_registers scalar_own_registers(const struct maker *m);
 /* The number of the register that contains this address; -1: in none. */
 int scalar_register_at(const struct own_registers *r, const void *at);
 
-/* Calls `fn` for each operand and result of an operation; it may replace the address. */
-typedef void scalar_place_fn(void *context, const void **at, bool write);
+/* Calls `fn` for each operand and result of an operation, with its address and the pointer that
+ * holds it, whatever its type; scalar_set_pointer() replaces the address. */
+typedef void scalar_place_fn(void *context, const void *at, void *pointer, bool write);
 void scalar_visit(struct scalar_op *op, scalar_place_fn *fn, void *context);
+static inline void scalar_set_pointer(void *pointer, const void *at)
+{
+    memcpy(pointer, &at, sizeof at);
+}
+
+/* ---- scalar_data.c ---- */
+
+/* Moves the operations and the registers that they use to one block, the data of the code. */
+void scalar_pack(struct maker *m, struct scalar_code *code);
 
 /* ---- scalar_native.c ---- */
 
@@ -228,7 +239,7 @@ void scalar_set_native(struct maker *m, struct scalar_code *code, bool is_body);
 
 /* Runs one operation that is not a jump. */
 bool scalar_run_one(const struct kernels *kern, const struct scalar_op *op);
-/* Functions that machine code calls, with the scalar_code and the operation: runs an operation that
+/* Functions that machine code calls, with the frame and the operation: runs an operation that
  * is not a jump; refills the budget at a jump. */
 jit_call_fn scalar_run_other, scalar_look;
 

@@ -35,9 +35,9 @@ static void push_copy(struct maker *m, int out, const struct view *to, const str
         op->args[0] = from->data;
         op->count = (int32_t)(view_elements(from) * (int64_t)dtype_bytes(from->dtype));
     } else {
-        struct scalar_copy *c = ARENA_NEW(&m->pl->p->arena, struct scalar_copy);
+        struct scalar_copy *c = ARENA_NEW(&m->pl->scratch, struct scalar_copy);
         c->out = *to;
-        c->x = *from;
+        c->x.view = *from;
         scalar_push(m, SCALAR_COPY, out)->copy = c;
     }
     scalar_done(m, out, constant);
@@ -53,14 +53,14 @@ static char *origin_of(const struct maker *m, int reg)
 static bool copy_of_large(struct maker *m, int reg, const struct view *v, const struct shape *s,
                           struct leaves *out)
 {
-    struct scalar_copy *c = ARENA_NEW(&m->pl->p->arena, struct scalar_copy);
+    struct scalar_copy *c = ARENA_NEW(&m->pl->scratch, struct scalar_copy);
     const int made = scalar_fits(m, s) ? scalar_new_reg(m, v->dtype, elements_of(s)) : -1;
     if (made < 0)
         return false;
-    *c = (struct scalar_copy){view_of(m, made, s), *v};
+    *c = (struct scalar_copy){view_of(m, made, s), {.view = *v}};
     m->regs[made].rearranged = m->regs[made].n > SCALAR_MAX_ELEMENTS && !view_is_dense(v);
     scalar_push(m, SCALAR_COPY, made)->copy = c;
-    return scalar_set_address(m, reg, &c->x, v->data - origin_of(m, reg)) &&
+    return scalar_set_address(m, reg, &c->x.view, &c->x.origin, v->data - origin_of(m, reg)) &&
            scalar_one_leaf(m, made, out);
 }
 
@@ -203,10 +203,10 @@ static bool make_iota(struct maker *m, const struct inst *i, struct leaves *out)
 
 /* ---- at computed places ---- */
 
-static char *const *large_array_of(const struct maker *m, int reg)
+static struct scalar_view whole_of(const struct maker *m, int reg, const struct shape *s)
 {
     struct large_array *c = m->regs[reg].large_array;
-    return c ? &c->at : NULL;
+    return (struct scalar_view){view_of(m, reg, s), {c ? &c->at : NULL, 0}};
 }
 
 /* The register of the result of an operation on `whole`: in place, when it updates a large
@@ -216,6 +216,16 @@ static int result_of(struct maker *m, const struct inst *i, int whole, bool upda
     return update && m->regs[whole].large_array
                ? scalar_write_large(m, whole)
                : scalar_new_reg(m, m->regs[whole].type, elements_of(i->shape));
+}
+
+/* Makes `whole` the array that an operation updates, in the register `made`: a copy, unless it is a
+ * large array. */
+static void copy_whole(struct maker *m, int made, const struct shape *s, struct scalar_view *whole)
+{
+    struct view to = view_of(m, made, s);
+    if (!whole->origin.large_array)
+        push_copy(m, made, &to, &whole->view, false);
+    whole->view = to;
 }
 
 static bool make_slice(struct maker *m, const struct inst *i, const struct leaves *env,
@@ -229,9 +239,9 @@ static bool make_slice(struct maker *m, const struct inst *i, const struct leave
     int made = result_of(m, i, whole, update);
     if (made < 0)
         return false;
-    struct scalar_slice *c = ARENA_NEW(&m->pl->p->arena, struct scalar_slice);
+    struct scalar_slice *c = ARENA_NEW(&m->pl->scratch, struct scalar_slice);
     c->update = update;
-    c->large_array = large_array_of(m, whole);
+    c->whole = whole_of(m, whole, s);
     for (int d = 0; d < s->rank; d++) {
         const struct reg *r = &m->regs[operand(i, env, first + d)];
         c->index[d].at = r->at;
@@ -239,20 +249,16 @@ static bool make_slice(struct maker *m, const struct inst *i, const struct leave
     }
     if (update) {
         int piece = scalar_convert(m, operand(i, env, 1), m->regs[whole].type);
-        struct view to = view_of(m, made, s), from = view_of(m, whole, s);
         if (piece < 0 || m->regs[piece].large_array)
             return false;
-        if (!c->large_array)
-            push_copy(m, made, &to, &from, false);
-        c->whole = to;
+        copy_whole(m, made, s, &c->whole);
         c->piece = view_of(m, piece, operand_shape(i, 1));
     } else {
-        c->whole = view_of(m, whole, s);
         c->piece = view_of(m, made, i->shape);
     }
     for (int d = 0; d < s->rank; d++)
-        c->index[d].inside =
-            scalar_is_inside(m, operand(i, env, first + d), c->whole.dims[d] - c->piece.dims[d]);
+        c->index[d].inside = scalar_is_inside(m, operand(i, env, first + d),
+                                              c->whole.view.dims[d] - c->piece.dims[d]);
     scalar_push(m, SCALAR_SLICE, made)->slice = c;
     return scalar_one_leaf(m, made, out);
 }
@@ -281,13 +287,12 @@ static struct scalar_slice *one_window(struct maker *m, const struct inst *i,
     if (zero < 0 || tuple->large_array || !scalar_is_fresh(&m->regs[whole]) ||
         dims.batching_count > 0 || dims.map_count == 0 || tuple->n != dims.map_count)
         return NULL;
-    struct scalar_slice *c = ARENA_NEW(&m->pl->p->arena, struct scalar_slice);
+    struct scalar_slice *c = ARENA_NEW(&m->pl->scratch, struct scalar_slice);
     c->update = update;
-    c->large_array = large_array_of(m, whole);
-    c->whole = view_of(m, whole, s);
+    c->whole = whole_of(m, whole, s);
     if (update)
         kern_update_window(s->rank, operand_shape(i, 2)->dims, &dims, dims.slice_sizes);
-    view_dense(&c->piece, c->whole.dtype, s->rank, dims.slice_sizes, NULL);
+    view_dense(&c->piece, c->whole.view.dtype, s->rank, dims.slice_sizes, NULL);
     for (int d = 0; d < s->rank; d++) {
         if (dims.slice_sizes[d] == 0 || dims.slice_sizes[d] > s->dims[d])
             return NULL;
@@ -306,8 +311,8 @@ static struct scalar_slice *one_window(struct maker *m, const struct inst *i,
 /* The window's current elements, clamped like those of a gather. */
 static int read_window(struct maker *m, const struct scalar_slice *window)
 {
-    struct scalar_slice *c = ARENA_DUP(&m->pl->p->arena, window, 1);
-    const int made = scalar_new_reg(m, c->whole.dtype, view_elements(&c->piece));
+    struct scalar_slice *c = ARENA_DUP(&m->pl->scratch, window, 1);
+    const int made = scalar_new_reg(m, c->piece.dtype, view_elements(&c->piece));
     if (made < 0)
         return -1;
     c->update = false;
@@ -375,11 +380,7 @@ static bool update_one(struct maker *m, const struct inst *i, const struct leave
     const int made = piece < 0 ? -1 : result_of(m, i, whole, true);
     if (made < 0)
         return false;
-    if (!c->large_array) {
-        struct view to = view_of(m, made, i->shape);
-        push_copy(m, made, &to, &c->whole, false);
-        c->whole = to;
-    }
+    copy_whole(m, made, i->shape, &c->whole);
     c->piece.data = m->regs[piece].at;
     scalar_push(m, SCALAR_SLICE, made)->slice = c;
     return scalar_one_leaf(m, made, out);
@@ -390,23 +391,24 @@ static bool update_one(struct maker *m, const struct inst *i, const struct leave
 static bool make_reduce(struct maker *m, const struct inst *i, const struct leaves *env,
                         struct leaves *out)
 {
-    struct arena *keep = &m->pl->p->arena;
+    struct arena *scratch = &m->pl->scratch;
     int n = i->operand_count / 2;
     struct step s = {.inst = i};
     const struct body *b = NULL;
     if (!plan_bodies(m->pl, &s) || !s.bodies->code)
         return false;
     b = s.bodies;
-    struct scalar_reduce *r = ARENA_NEW(keep, struct scalar_reduce);
+    struct scalar_reduce *r = ARENA_NEW(scratch, struct scalar_reduce);
     *r = (struct scalar_reduce){.n = n, .acc = b->args};
     r->body = (struct kern_body){.combine = b->combine,
                                  .call = scalar_call,
                                  .context = (void *)(uintptr_t)b->code,
                                  .pick = b->pick};
-    r->out = ARENA_ARRAY(keep, struct view, n);
-    r->x = ARENA_ARRAY(keep, struct view, n);
-    r->init = ARENA_ARRAY(keep, const void *, n);
-    *out = (struct leaves){n, ARENA_ARRAY(&m->pl->scratch, int, n)};
+    r->out = ARENA_ARRAY(scratch, struct view, n);
+    r->x = ARENA_ARRAY(scratch, struct view, n);
+    r->origins = ARENA_ARRAY(scratch, struct scalar_origin, n);
+    r->init = ARENA_ARRAY(scratch, const void *, n);
+    *out = (struct leaves){n, ARENA_ARRAY(scratch, int, n)};
     struct ints dims = inst_ints(i, A_DIMENSIONS);
     for (int64_t d = 0; d < dims.count; d++)
         r->reduced[dims.at[d]] = true;
@@ -420,7 +422,7 @@ static bool make_reduce(struct maker *m, const struct inst *i, const struct leav
         r->x[k] = view_of(m, operand(i, env, k), operand_shape(i, k));
         r->init[k] = m->regs[init].at;
         if (m->regs[operand(i, env, n + k)].large_array ||
-            !scalar_set_address(m, operand(i, env, k), &r->x[k], 0))
+            !scalar_set_address(m, operand(i, env, k), &r->x[k], &r->origins[k], 0))
             return false;
         out->at[k] = made;
     }
@@ -436,16 +438,18 @@ static bool make_dot(struct maker *m, const struct inst *i, const struct leaves 
     int made = scalar_new_reg(m, i->shape->dtype, elements_of(i->shape));
     if (made < 0)
         return false;
-    struct scalar_dot *d = ARENA_NEW(&m->pl->p->arena, struct scalar_dot);
+    struct scalar_dot *d = ARENA_NEW(&m->pl->scratch, struct scalar_dot);
     plan_dot_dims(i, &d->dims);
     d->out = view_of(m, made, i->shape);
-    d->lhs = view_of(m, operand(i, env, 0), operand_shape(i, 0));
-    d->rhs = view_of(m, operand(i, env, 1), operand_shape(i, 1));
+    d->lhs.view = view_of(m, operand(i, env, 0), operand_shape(i, 0));
+    d->rhs.view = view_of(m, operand(i, env, 1), operand_shape(i, 1));
     if (!m->pl->p->options.plain)
-        d->ready = kern_make_ready_dot(&m->pl->p->arena, &d->out, &d->lhs, &d->rhs, &d->dims);
+        d->ready =
+            kern_make_ready_dot(&m->pl->p->arena, &d->out, &d->lhs.view, &d->rhs.view, &d->dims);
     scalar_push(m, SCALAR_DOT, made)->dot = d;
-    return scalar_set_address(m, operand(i, env, 0), &d->lhs, 0) &&
-           scalar_set_address(m, operand(i, env, 1), &d->rhs, 0) && scalar_one_leaf(m, made, out);
+    return scalar_set_address(m, operand(i, env, 0), &d->lhs.view, &d->lhs.origin, 0) &&
+           scalar_set_address(m, operand(i, env, 1), &d->rhs.view, &d->rhs.origin, 0) &&
+           scalar_one_leaf(m, made, out);
 }
 
 /* Batching dimensions are not checked here, and may be malformed. */
@@ -453,13 +457,12 @@ static struct scalar_gather *new_gather(struct maker *m, const struct inst *i,
                                         const struct leaves *env)
 {
     int indices = operand(i, env, 1);
-    struct scalar_gather *g = ARENA_NEW(&m->pl->p->arena, struct scalar_gather);
+    struct scalar_gather *g = ARENA_NEW(&m->pl->scratch, struct scalar_gather);
     plan_gather_dims(i, &g->dims);
     if (g->dims.batching_count > 0 || m->regs[indices].large_array ||
         !scalar_is_fresh(&m->regs[operand(i, env, 0)]))
         return NULL;
-    g->large_array = large_array_of(m, operand(i, env, 0));
-    g->whole = view_of(m, operand(i, env, 0), operand_shape(i, 0));
+    g->whole = whole_of(m, operand(i, env, 0), operand_shape(i, 0));
     g->indices = view_of(m, indices, operand_shape(i, 1));
     return g;
 }
@@ -496,11 +499,7 @@ static bool make_scatter(struct maker *m, const struct inst *i, const struct lea
     g->body = (struct kern_body){.combine = s.bodies->combine,
                                  .call = scalar_call,
                                  .context = (void *)(uintptr_t)s.bodies->code};
-    if (!g->large_array) {
-        struct view to = view_of(m, made, i->shape);
-        push_copy(m, made, &to, &g->whole, false);
-        g->whole = to;
-    }
+    copy_whole(m, made, i->shape, &g->whole);
     scalar_push(m, SCALAR_SCATTER, made)->gather = g;
     return scalar_one_leaf(m, made, out);
 }
@@ -576,15 +575,15 @@ static struct step *new_step(struct maker *m, const struct inst *i)
 bool scalar_step_inst(struct maker *m, const struct inst *i, const struct leaves *env,
                       struct leaves *out)
 {
-    struct arena *keep = &m->pl->p->arena;
+    struct arena *scratch = &m->pl->scratch;
     struct step *s = has_registers(m, i, env) ? new_step(m, i) : NULL;
     if (!s)
         return false;
-    struct scalar_step *t = ARENA_NEW(keep, struct scalar_step);
+    struct scalar_step *t = ARENA_NEW(scratch, struct scalar_step);
     t->step = s;
-    t->args = ARENA_ARRAY(keep, struct view, s->operand_count);
-    t->results = ARENA_ARRAY(keep, struct view, s->result_count);
-    *out = (struct leaves){s->result_count, ARENA_ARRAY(&m->pl->scratch, int, s->result_count)};
+    t->args = ARENA_ARRAY(scratch, struct view, s->operand_count);
+    t->results = ARENA_ARRAY(scratch, struct view, s->result_count);
+    *out = (struct leaves){s->result_count, ARENA_ARRAY(scratch, int, s->result_count)};
     for (int k = 0; k < s->operand_count; k++)
         t->args[k] = view_of(m, operand(i, env, k), operand_shape(i, k));
     for (int k = 0; k < s->result_count; k++) {

@@ -139,13 +139,10 @@ static bool move_state(struct maker *m, struct leaves state, struct leaves next)
     return true;
 }
 
-static void push_trip(struct maker *m, uint64_t *trips, int count)
+static void push_trip(struct maker *m, int reg, int count)
 {
-    if (!trips)
-        return;
-    struct scalar_op *op = scalar_push_jump(m, SCALAR_TRIP);
-    op->trips = trips;
-    op->count = count;
+    if (m->pl->p->options.limits.trip)
+        scalar_push(m, SCALAR_TRIP, reg)->count = count;
 }
 
 /* ---- loops that cannot end ---- */
@@ -153,15 +150,15 @@ static void push_trip(struct maker *m, uint64_t *trips, int count)
 static void set_parts(struct maker *m, struct cycle *c, struct leaves state)
 {
     const struct termination *t = c->termination;
-    c->parts = ARENA_ARRAY(&m->pl->p->arena, struct cycle_part, t->count);
+    c->parts = ARENA_ARRAY(&m->pl->scratch, struct scalar_view, t->count);
     for (int k = 0; k < t->count; k++) {
         const int reg = state.at[t->leaves[k]];
         const struct reg *r = reg == NO_VALUE ? NULL : &m->regs[reg];
-        struct cycle_part *p = &c->parts[c->part_count];
+        struct scalar_view *p = &c->parts[c->part_count];
         if (!r) /* not read by the scalar code */
             continue;
         view_dense(&p->view, r->type, 1, &r->n, r->at);
-        p->large_array = r->large_array ? &r->large_array->at : NULL;
+        p->origin.large_array = r->large_array ? &r->large_array->at : NULL;
         c->part_count++;
     }
 }
@@ -169,11 +166,12 @@ static void set_parts(struct maker *m, struct cycle *c, struct leaves state)
 /* Makes the cycle detection for the state in these registers. */
 static struct cycle *new_cycle(struct maker *m, const struct termination *t, struct leaves state)
 {
-    struct cycle *c = ARENA_NEW(&m->pl->p->arena, struct cycle);
+    struct cycle *c = ARENA_NEW(&m->pl->scratch, struct cycle);
     if (t && t->known == ENDS_UNLESS_CYCLE) {
         c->termination = t;
         set_parts(m, c, state);
     }
+    c->number = m->cycle_count;
     VEC_PUSH(&m->pl->scratch, m->cycles, m->cycle_count, m->cycle_capacity) = c;
     return c;
 }
@@ -185,9 +183,11 @@ struct cycle_monitor *scalar_monitor(struct maker *m)
         needed |= m->cycles[k]->termination != NULL;
     if (!needed)
         return NULL;
-    struct cycle_monitor *made = ARENA_NEW(&m->pl->p->arena, struct cycle_monitor);
+    struct cycle_monitor *made = ARENA_NEW(&m->pl->scratch, struct cycle_monitor);
     made->count = m->cycle_count;
-    made->cycles = ARENA_DUP(&m->pl->p->arena, m->cycles, m->cycle_count);
+    made->cycles = ARENA_ARRAY(&m->pl->scratch, struct cycle, m->cycle_count);
+    for (int k = 0; k < m->cycle_count; k++)
+        made->cycles[k] = *m->cycles[k];
     return made;
 }
 
@@ -205,7 +205,9 @@ static bool make_loop(struct maker *m, const struct inst *loop, struct leaves in
 {
     struct leaves go, next;
     const struct termination *t = plan_termination(m->pl, loop);
-    uint64_t *trips = m->pl->p->options.limits.trip ? ARENA_NEW(&m->pl->p->arena, uint64_t) : NULL;
+    const int trips = scalar_new_reg(m, DT_U64, 1);
+    if (trips < 0)
+        return false;
     push_trip(m, trips, 0);
     int top = m->op_count, inner = m->cycle_count;
     if (!scalar_computation(m, inst_computation(loop, A_CONDITION), state, &go))

@@ -32,7 +32,7 @@ static int add_reg(struct maker *m, struct large_array *c)
 
 int scalar_new_large(struct maker *m, const struct shape *s, int arg, char *at)
 {
-    struct large_array *c = ARENA_NEW(&m->pl->p->arena, struct large_array);
+    struct large_array *c = ARENA_NEW(&m->pl->scratch, struct large_array);
     *c = (struct large_array){.at = at, .arg = arg, .shape = s};
     VEC_PUSH(&m->pl->scratch, m->large_arrays, m->large_array_count, m->large_array_capacity) = c;
     return add_reg(m, c);
@@ -59,14 +59,12 @@ bool scalar_may_read_large(const struct inst *i)
     }
 }
 
-bool scalar_set_address(struct maker *m, int reg, struct view *v, int64_t offset)
+bool scalar_set_address(struct maker *m, int reg, struct view *v, struct scalar_origin *origin,
+                        int64_t offset)
 {
     const struct reg *r = &m->regs[reg];
     v->data = r->large_array ? NULL : r->at + offset;
-    if (!r->large_array)
-        return true;
-    VEC_PUSH(&m->pl->scratch, m->views, m->view_count, m->view_capacity) =
-        (struct scalar_large_view){&v->data, &r->large_array->at, offset};
+    *origin = (struct scalar_origin){r->large_array ? &r->large_array->at : NULL, offset};
     return scalar_is_fresh(r);
 }
 

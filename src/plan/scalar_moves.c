@@ -40,17 +40,15 @@ struct cleanup_pass {
 static void visit_view(const struct view *v, scalar_place_fn *fn, void *context, bool write)
 {
     struct view *own = (struct view *)(uintptr_t)v; /* allocated for this operation */
-    const void *at = own->data;
-    fn(context, &at, write);
-    own->data = (char *)(uintptr_t)at;
+    fn(context, own->data, &own->data, write);
 }
 
 static void visit_slice(struct scalar_slice *s, scalar_place_fn *fn, void *context)
 {
-    visit_view(&s->whole, fn, context, s->update);
+    visit_view(&s->whole.view, fn, context, s->update);
     visit_view(&s->piece, fn, context, !s->update);
-    for (int d = 0; d < s->whole.rank; d++)
-        fn(context, &s->index[d].at, false);
+    for (int d = 0; d < s->whole.view.rank; d++)
+        fn(context, s->index[d].at, &s->index[d].at, false);
 }
 
 static void visit_reduce(struct scalar_reduce *r, scalar_place_fn *fn, void *context)
@@ -58,7 +56,7 @@ static void visit_reduce(struct scalar_reduce *r, scalar_place_fn *fn, void *con
     for (int k = 0; k < r->n; k++) {
         visit_view(&r->out[k], fn, context, true);
         visit_view(&r->x[k], fn, context, false);
-        fn(context, &r->init[k], false);
+        fn(context, r->init[k], &r->init[k], false);
     }
 }
 
@@ -78,14 +76,13 @@ static void visit_cycle(struct cycle *c, scalar_place_fn *fn, void *context)
 
 void scalar_visit(struct scalar_op *op, scalar_place_fn *fn, void *context)
 {
-    const void *out = op->out;
     for (int k = 0; k < KERN_MAX_ARGS; k++)
         if (op->args[k])
-            fn(context, &op->args[k], false);
+            fn(context, op->args[k], &op->args[k], false);
     switch (op->kind) {
     case SCALAR_COPY:
         visit_view(&op->copy->out, fn, context, true);
-        visit_view(&op->copy->x, fn, context, false);
+        visit_view(&op->copy->x.view, fn, context, false);
         break;
     case SCALAR_PRECISION:
         visit_view(&op->precision->out, fn, context, true);
@@ -97,7 +94,7 @@ void scalar_visit(struct scalar_op *op, scalar_place_fn *fn, void *context)
         break;
     case SCALAR_GATHER:
     case SCALAR_SCATTER:
-        visit_view(&op->gather->whole, fn, context, op->kind == SCALAR_SCATTER);
+        visit_view(&op->gather->whole.view, fn, context, op->kind == SCALAR_SCATTER);
         visit_view(&op->gather->small, fn, context, op->kind == SCALAR_GATHER);
         visit_view(&op->gather->indices, fn, context, false);
         break;
@@ -108,15 +105,13 @@ void scalar_visit(struct scalar_op *op, scalar_place_fn *fn, void *context)
     case SCALAR_STEP: visit_step((struct scalar_step *)(uintptr_t)op->step, fn, context); break;
     case SCALAR_DOT:
         visit_view(&op->dot->out, fn, context, true);
-        visit_view(&op->dot->lhs, fn, context, false);
-        visit_view(&op->dot->rhs, fn, context, false);
+        visit_view(&op->dot->lhs.view, fn, context, false);
+        visit_view(&op->dot->rhs.view, fn, context, false);
         break;
     default: break;
     }
-    if (out) {
-        fn(context, &out, true);
-        op->out = (void *)(uintptr_t)out;
-    }
+    if (op->out)
+        fn(context, op->out, &op->out, true);
 }
 
 /* ---- live ranges ---- */
@@ -179,10 +174,10 @@ struct counting {
         *made; /* several places of one operation may share a register: counted as one write */
 };
 
-static void count_place(void *context, const void **at, bool write)
+static void count_place(void *context, const void *at, void *pointer, bool write)
 {
     struct counting *c = context;
-    struct live_range *h = live_range_of(c->t, *at);
+    struct live_range *h = live_range_of(c->t, at);
     if (!h)
         return;
     if (!write) {
@@ -205,10 +200,10 @@ static void mark_outside(struct cleanup_pass *t, const struct scalar_slot *slots
     }
 }
 
-static void note_touching(void *context, const void **at, bool write)
+static void note_touching(void *context, const void *at, void *pointer, bool write)
 {
     struct counting *c = context;
-    struct live_range *h = live_range_of(c->t, *at);
+    struct live_range *h = live_range_of(c->t, at);
     if (h && (h->touching_count == 0 || h->touching[h->touching_count - 1] != c->at))
         h->touching[h->touching_count++] = c->at;
 }
@@ -236,7 +231,7 @@ static void count_places(struct cleanup_pass *t)
         struct counting c = {t, k, NULL};
         scalar_visit(&t->ops[k], count_place, &c);
     }
-    mark_outside(t, t->code->args, t->code->arg_count);
+    mark_outside(t, t->code->args, t->code->arg_count + SCALAR_IDS);
     mark_outside(t, t->code->results, t->code->result_count);
 }
 
@@ -260,10 +255,10 @@ struct search {
     bool found;
 };
 
-static void look_for(void *context, const void **at, bool write)
+static void look_for(void *context, const void *at, void *pointer, bool write)
 {
     struct search *s = context;
-    s->found |= live_range_of(s->t, *at) == s->h;
+    s->found |= live_range_of(s->t, at) == s->h;
 }
 
 static bool touches(const struct cleanup_pass *t, int k, const struct live_range *h)
@@ -296,11 +291,11 @@ struct renaming {
     const struct live_range *from, *to;
 };
 
-static void rename_place(void *context, const void **at, bool write)
+static void rename_place(void *context, const void *at, void *pointer, bool write)
 {
     const struct renaming *r = context;
-    if (live_range_of(r->t, *at) == r->from)
-        *at = r->to->at + ((const char *)*at - r->from->at);
+    if (live_range_of(r->t, at) == r->from)
+        scalar_set_pointer(pointer, r->to->at + ((const char *)at - r->from->at));
 }
 
 /* An operation may overwrite an operand that it reads elementwise from exactly the address it
@@ -406,16 +401,16 @@ static void drop_moves(struct cleanup_pass *t)
 
 /* ---- dead operations ---- */
 
-static void look_for_reader(void *context, const void **at, bool write)
+static void look_for_reader(void *context, const void *at, void *pointer, bool write)
 {
     struct search *s = context;
-    const struct live_range *h = live_range_of(s->t, *at);
+    const struct live_range *h = live_range_of(s->t, at);
     s->found |= write && (!h || h->outside || h->needed);
 }
 
-static void note_needed(void *context, const void **at, bool write)
+static void note_needed(void *context, const void *at, void *pointer, bool write)
 {
-    struct live_range *h = live_range_of(context, *at);
+    struct live_range *h = live_range_of(context, at);
     if (h && !write)
         h->needed = true;
 }

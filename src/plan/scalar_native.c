@@ -32,16 +32,16 @@ static void list_cells(struct translation *t, const struct maker *m)
     }
 }
 
-static void note_access(void *context, const void **at, bool write)
+static void note_access(void *context, const void *at, void *pointer, bool write)
 {
     const struct translation *t = context;
-    struct cell *c = scalar_cell_at(t, *at);
+    struct cell *c = scalar_cell_at(t, at);
     if (!c)
         return;
     c->reads += !write;
     c->read_first |= !write && !c->written;
     c->written |= write;
-    c->partial |= *at != c->at;
+    c->partial |= at != c->at;
 }
 
 static void note_slots(const struct translation *t, const struct scalar_slot *slots, int count,
@@ -58,7 +58,7 @@ static void survey(struct translation *t)
 {
     for (int k = 0; k < t->code->op_count; k++)
         scalar_visit(&t->code->ops[k], note_access, t);
-    note_slots(t, t->code->args, t->code->arg_count, true);
+    note_slots(t, t->code->args, t->code->arg_count + SCALAR_IDS, true);
     note_slots(t, t->code->results, t->code->result_count, false);
 }
 
@@ -106,10 +106,10 @@ bool scalar_write_element(struct translation *t, void *at, enum dtype type, int 
     return true;
 }
 
-static void note_touched(void *context, const void **at, bool write)
+static void note_touched(void *context, const void *at, void *pointer, bool write)
 {
     struct translation *t = context;
-    const struct cell *c = cell_at(t, *at);
+    const struct cell *c = cell_at(t, at);
     if (is_variable(c))
         t->touched[t->touched_count++] = c->value;
 }
@@ -163,13 +163,14 @@ static void copy_bytes(struct translation *t, void *to, const void *from, int64_
 static bool find_place(struct translation *t, const struct scalar_slice *s, struct jit_place *at)
 {
     struct jit_index *indices = ARENA_ARRAY(&t->pl->scratch, struct jit_index, VIEW_MAX_RANK);
-    *at = (struct jit_place){s->whole.data, s->large_array, 0, indices};
+    const struct view *whole = &s->whole.view;
+    *at = (struct jit_place){whole->data, s->whole.origin.large_array, 0, indices};
     bool inner = true; /* all dimensions so far are taken as a whole */
-    for (int d = s->whole.rank - 1; d >= 0; d--) {
+    for (int d = whole->rank - 1; d >= 0; d--) {
         if (!inner && s->piece.dims[d] != 1)
             return false;
-        inner &= s->piece.dims[d] == s->whole.dims[d];
-        if (s->piece.dims[d] == s->whole.dims[d])
+        inner &= s->piece.dims[d] == whole->dims[d];
+        if (s->piece.dims[d] == whole->dims[d])
             continue; /* the start is fixed */
         const int v = s->index[d].type == DT_U64
                           ? JIT_NONE
@@ -177,8 +178,8 @@ static bool find_place(struct translation *t, const struct scalar_slice *s, stru
         if (v == JIT_NONE)
             return false;
         indices[at->count++] = (struct jit_index){
-            v, s->index[d].inside ? JIT_INSIDE : s->whole.dims[d] - s->piece.dims[d],
-            s->whole.strides[d]};
+            v, s->index[d].inside ? JIT_INSIDE : whole->dims[d] - s->piece.dims[d],
+            whole->strides[d]};
     }
     return true;
 }
@@ -187,8 +188,8 @@ static bool find_place(struct translation *t, const struct scalar_slice *s, stru
 static bool skip_outside(struct translation *t, const struct scalar_slice *s, int label)
 {
     const int64_t zero = 0;
-    for (int d = 0; d < s->whole.rank; d++) {
-        const int64_t greatest = s->whole.dims[d] - s->piece.dims[d];
+    for (int d = 0; d < s->piece.rank; d++) {
+        const int64_t greatest = s->whole.view.dims[d] - s->piece.dims[d];
         if (!s->drops[d])
             continue;
         const int start = s->index[d].type == DT_U64
@@ -212,9 +213,9 @@ static bool translate_slice(struct translation *t, struct scalar_op *op)
     const enum dtype type = s->piece.dtype;
     const int64_t n = view_elements(&s->piece);
     struct jit_place at;
-    if (!s->large_array && cell_at(t, s->whole.data)) { /* of an array of one element */
-        void *from = s->update ? s->piece.data : s->whole.data,
-             *to = s->update ? s->whole.data : s->piece.data;
+    char *whole = s->whole.view.data;
+    if (!s->whole.origin.large_array && cell_at(t, whole)) { /* of an array of one element */
+        void *from = s->update ? s->piece.data : whole, *to = s->update ? whole : s->piece.data;
         const int v = n == 1 ? scalar_read_element(t, from, type) : JIT_NONE;
         return v != JIT_NONE && scalar_write_element(t, to, type, v);
     }
@@ -239,7 +240,7 @@ static bool translate_slice(struct translation *t, struct scalar_op *op)
 static void translate_window(struct translation *t, struct scalar_op *op)
 {
     bool drops = false;
-    for (int d = 0; d < op->slice->whole.rank; d++)
+    for (int d = 0; d < op->slice->piece.rank; d++)
         drops |= op->slice->drops[d];
     const int label = drops ? jit_label(t->b) : -1;
     if ((drops && !skip_outside(t, op->slice, label)) || !translate_slice(t, op)) {
@@ -286,10 +287,10 @@ static int64_t run_length(const struct view *out, const struct view *x)
 static bool translate_copy(struct translation *t, const struct scalar_op *op)
 {
     enum { MOST_RUNS = 16 };
-    const struct view *out = &op->copy->out, *x = &op->copy->x;
+    const struct view *out = &op->copy->out, *x = &op->copy->x.view;
     const int64_t all = view_elements(out), n = all > 0 ? run_length(out, x) : 1;
     int64_t index[VIEW_MAX_RANK] = {0};
-    if (!x->data || all / n > MOST_RUNS ||
+    if (op->copy->x.origin.large_array || all / n > MOST_RUNS ||
         (n > 1 && (cell_at(t, out->data) || cell_at(t, x->data))))
         return false;
     for (int64_t done = 0; done < all; done += n) {
@@ -396,7 +397,10 @@ static bool make_labels(struct translation *t)
 }
 
 /* The greatest number of registers that an operation touches. */
-static void count_access(void *context, const void **at, bool write) { ++*(int *)context; }
+static void count_access(void *context, const void *at, void *pointer, bool write)
+{
+    ++*(int *)context;
+}
 
 static int most_touched(struct scalar_code *code)
 {
@@ -413,6 +417,7 @@ void scalar_set_native(struct maker *m, struct scalar_code *code, bool is_body)
 {
     struct arena *a = &m->pl->scratch;
     struct translation t = {.pl = m->pl, .code = code, .b = jit_builder_new(a)};
+    jit_set_data(t.b, code->data, code->size);
     bool ok = (make_labels(&t) || is_body) && m->lanes == 1 && plan_code(m->pl);
     if (!ok)
         return;

@@ -317,19 +317,20 @@ struct product_shape {
 
 static struct product_shape product_of(const struct scalar_dot *d)
 {
+    const struct view *lhs = &d->lhs.view, *rhs = &d->rhs.view;
     const int64_t l = d->dims.lhs_contracting[0], r = d->dims.rhs_contracting[0];
-    struct product_shape p = {.m = 1, .n = 1, .k = d->lhs.dims[l]};
-    const bool rows = d->lhs.rank == 2;
-    p.a_term = d->lhs.strides[l];
-    p.b_term = d->rhs.strides[r];
+    struct product_shape p = {.m = 1, .n = 1, .k = lhs->dims[l]};
+    const bool rows = lhs->rank == 2;
+    p.a_term = lhs->strides[l];
+    p.b_term = rhs->strides[r];
     if (rows) {
-        p.m = d->lhs.dims[!l];
-        p.a_row = d->lhs.strides[!l];
+        p.m = lhs->dims[!l];
+        p.a_row = lhs->strides[!l];
         p.c_row = d->out.strides[0];
     }
-    if (d->rhs.rank == 2) {
-        p.n = d->rhs.dims[!r];
-        p.b_column = d->rhs.strides[!r];
+    if (rhs->rank == 2) {
+        p.n = rhs->dims[!r];
+        p.b_column = rhs->strides[!r];
         p.c_column = d->out.strides[rows];
     }
     return p;
@@ -341,7 +342,7 @@ static bool multiply(struct translation *t, const struct scalar_dot *d,
 {
     static const uint64_t zero = 0;
     const enum dtype type = d->out.dtype;
-    const char *a = d->lhs.data + i * p->a_row, *b = d->rhs.data + j * p->b_column;
+    const char *a = d->lhs.view.data + i * p->a_row, *b = d->rhs.view.data + j * p->b_column;
     jit_set_lanes(t->b, lanes);
     int sum = jit_constant(t->b, type, &zero);
     for (int64_t k = 0; k < p->k; k++) {
@@ -355,8 +356,8 @@ static bool multiply(struct translation *t, const struct scalar_dot *d,
 
 bool scalar_translate_dot(struct translation *t, const struct scalar_dot *d)
 {
-    if (!d->lhs.data || !d->rhs.data ||
-        !kern_dot_is_sequential(&d->out, &d->lhs, &d->rhs, &d->dims))
+    if (d->lhs.origin.large_array || d->rhs.origin.large_array ||
+        !kern_dot_is_sequential(&d->out, &d->lhs.view, &d->rhs.view, &d->dims))
         return false;
     const struct product_shape p = product_of(d);
     const enum dtype type = d->out.dtype;

@@ -69,7 +69,7 @@ static bool as_move(const struct translation *t, const struct scalar_op *op, str
 static bool as_spread(const struct translation *t, const struct scalar_op *op, struct member *m,
                       int64_t *n)
 {
-    const struct view *out = &op->copy->out, *x = &op->copy->x;
+    const struct view *out = &op->copy->out, *x = &op->copy->x.view;
     bool single = x->data && view_is_dense(out);
     for (int d = 0; d < x->rank; d++)
         single &= x->strides[d] == 0 || x->dims[d] == 1;

@@ -42,7 +42,7 @@ static inline void run_try_plan(struct run *r, const char *text, const struct pl
     if (r->module)
         r->program = plan_module(&r->ds, r->module, options);
     if (r->program)
-        r->state = run_state_new(r->program);
+        r->state = run_state_new(r->program, 0);
 }
 
 static inline void run_plan(struct run *r, const char *text, const struct plan_options *options)

@@ -436,7 +436,7 @@ START_TEST(states_of_one_plan_are_independent)
              "  i = u64[2] iota(), iota_dimension=0\n  x = u64[2] multiply(i, i)\n"
              "  ROOT s = u64[2] add(g, x)\n}\n",
              &(struct plan_options){0});
-    struct run_state *states[2] = {r.state, run_state_new(r.program)};
+    struct run_state *states[2] = {r.state, run_state_new(r.program, 0)};
     for (int run = 0; run < 2; run++)
         for (int k = 0; k < 2; k++) {
             struct literal *l = eval_program(&r.ds, states[k], NULL, 0, NULL, &r.arena);

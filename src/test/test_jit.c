@@ -737,43 +737,42 @@ static jit_program_fn *loop_program(struct jit_builder *b, struct jit_memory *m,
     return jit_program(b, m);
 }
 
-/* The slow path of the charge is taken in the first iteration, and never again if it refills the
- * slice. */
+/* The slow path of the charge is taken in the first iteration, and not if it refills the slice. */
 START_TEST(loops_branches_and_calls)
 {
     struct arena a;
     struct home homes[5] = {{.s32 = 7}, {.s32 = 1001}, {.f64 = -1}, {.f64 = 0.25}, {.f64 = -1}};
-    const void *const args[] = {&homes[3]};
     int calls = 0, argument = 5;
     int64_t slice = 1000;
     arena_init(&a);
     struct jit_memory *m = jit_memory_new();
-    jit_program_fn *f = loop_program(jit_builder_new(&a), m, homes, args, &argument);
-    ck_assert(f != NULL);
+    jit_program_fn *f =
+        loop_program(jit_builder_new(&a), m, homes, (const void *const[]){&homes[3]}, &argument);
     jit_memory_seal(m);
-    ck_assert(f(&calls, &slice));
+    ck_assert(f(&calls, &slice, NULL));
     ck_assert(homes[2].f64 == 501 * 0.5 + 500 * 0.25);
     ck_assert_int_eq(calls, 1);
     argument = 100; /* the call in the last iteration fails */
     slice = 1000;
-    ck_assert(!f(&calls, &slice));
+    ck_assert(!f(&calls, &slice, NULL));
     ck_assert_int_eq(homes[0].s32, 1001);
     jit_memory_free(m);
     arena_free(&a);
 }
 END_TEST
 
-/* More variables than registers: x[k + 1] = x[k] + x[k - 1], in turn, ten times. */
+/* More variables than registers: x[k + 1] = x[k] + x[k - 1], in turn, ten times, on moved data. */
 START_TEST(spilled_variables)
 {
     enum { VARIABLES = 30 };
     struct arena a;
-    struct home homes[VARIABLES], expected[VARIABLES];
+    struct home homes[VARIABLES], moved[VARIABLES], expected[VARIABLES];
     int v[VARIABLES], calls = 0, argument = 0;
     int64_t slice = 0;
     arena_init(&a);
     struct jit_memory *m = jit_memory_new();
     struct jit_builder *b = jit_builder_new(&a);
+    jit_set_data(b, (const char *)homes, sizeof homes);
     for (int k = 0; k < VARIABLES; k++) {
         homes[k].f64 = expected[k].f64 = k * 0.5;
         v[k] = jit_variable(b, DT_F64, (char *)&homes[k], true);
@@ -791,11 +790,12 @@ START_TEST(spilled_variables)
         jit_flush(b, v[k]);
     jit_return(b);
     jit_program_fn *f = jit_program(b, m);
+    memcpy(moved, homes, sizeof moved);
     jit_memory_seal(m);
-    ck_assert(f(&calls, &slice));
+    ck_assert(f(&calls, &slice, (char *)moved));
     ck_assert_int_eq(calls, 10);
     for (int k = 0; k < VARIABLES; k++)
-        ck_assert_msg(homes[k].f64 == expected[k].f64, "variable %d", k);
+        ck_assert_msg(moved[k].f64 == expected[k].f64, "variable %d", k);
     jit_memory_free(m);
     arena_free(&a);
 }
@@ -841,7 +841,7 @@ static void check_lanes(enum dtype t, int count)
     jit_return(b);
     jit_program_fn *f = jit_program(b, m);
     jit_memory_seal(m);
-    ck_assert(f(NULL, &slice));
+    ck_assert(f(NULL, &slice, NULL));
     for (int k = 0; k < count; k++)
         memcpy(factor.bytes + (size_t)k * dtype_bytes(t), factor.bytes, dtype_bytes(t));
     kern_find_elementwise("multiply", t)(expected, (const void *[]){x.bytes, factor.bytes}, count);

@@ -146,7 +146,7 @@ enum { ROWS = 7, COLUMNS = 15 };
 static int visits_until_found(int place, int period, bool transposed, int max)
 {
     int32_t numbers[ROWS * COLUMNS] = {0};
-    struct cycle_part part = {0};
+    struct scalar_view part = {0};
     struct cycle c = {.part_count = 1, .parts = &part};
     view_dense(&part.view, DT_S32, 2, (const int64_t[]){ROWS, COLUMNS}, numbers);
     if (transposed) {

@@ -20,7 +20,7 @@ struct run {
     struct diags ds;
     struct arena arenas[MAX_PARTICIPANTS];
     struct module *module;
-    struct program *programs[MAX_PARTICIPANTS];
+    struct program *program;
     struct run_state *states[MAX_PARTICIPANTS];
     struct world_participant tasks[MAX_PARTICIPANTS];
     int64_t count;
@@ -35,13 +35,11 @@ static void run_begin(struct run *r, const char *text)
     ck_assert(r->module != NULL);
     r->count = r->module->replica_count * r->module->num_partitions;
     ck_assert_int_le(r->count, MAX_PARTICIPANTS);
+    r->program = plan_module(&r->ds, r->module, &(struct plan_options){0});
+    ck_assert(r->program != NULL);
     for (int64_t k = 0; k < r->count; k++) {
-        struct plan_options options = {.replica = k / r->module->num_partitions,
-                                       .partition = k % r->module->num_partitions};
         arena_init(&r->arenas[k]);
-        r->programs[k] = plan_module(&r->ds, r->module, &options);
-        ck_assert(r->programs[k] != NULL);
-        r->states[k] = run_state_new(r->programs[k]);
+        r->states[k] = run_state_new(r->program, k);
         r->tasks[k] = (struct world_participant){.state = r->states[k], .arena = &r->arenas[k]};
     }
 }
@@ -53,8 +51,8 @@ static void run_end(struct run *r)
             literal_free_data(r->tasks[k].result);
         arena_free(&r->arenas[k]);
         run_state_free(r->states[k]);
-        program_free(r->programs[k]);
     }
+    program_free(r->program);
     module_free(r->module);
     diags_free(&r->ds);
     source_free(&r->source);

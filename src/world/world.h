@@ -2,9 +2,9 @@
  * world: the participants of a run (replicas times partitions) as threads that synchronize at
  * collectives and send each other messages, in one process or in several.
  *
- * Each participant runs its own program on its own values; they share the module, which is
- * read-only. Deadlocks are detected and reported: which participants are blocked at which
- * instructions, and on which other participants.
+ * Participants share a program, which is read-only; each has a run state of its own. Deadlocks are
+ * detected and reported: which participants are blocked at which instructions, and on which other
+ * participants.
  */
 #ifndef HLO_WORLD_H
 #define HLO_WORLD_H
