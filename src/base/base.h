@@ -222,6 +222,12 @@ void buf_printf(struct buf *b, const char *format, ...) PRINTF_LIKE(2, 3);
 void buf_vprintf(struct buf *b, const char *format, va_list ap) PRINTF_LIKE(2, 0);
 void buf_int(struct buf *b, int64_t v);
 void buf_uint(struct buf *b, uint64_t v);
+/* Writes the brackets of a list and the separators between its items; the body writes item K:
+ *     for (int k = 0; BUF_LIST(b, k, count, "{}", ", "); k++)
+ * BRACKETS may be empty. */
+#define BUF_LIST(b, k, count, brackets, separator)                                                 \
+    buf_list((b), (int64_t)(k), (int64_t)(count), (brackets), (separator))
+bool buf_list(struct buf *b, int64_t k, int64_t count, const char *brackets, const char *separator);
 /* The contents as a slice; the pointer is not NULL, even for an empty buffer. */
 static inline struct str buf_view(const struct buf *b)
 {

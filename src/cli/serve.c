@@ -160,11 +160,8 @@ static int answer_ls(struct request *r)
 {
     SCOPED_LISTING *l = hlo_list(r->module);
     buf_json_open(&r->out, "instructions", '[');
-    for (size_t i = 0; i < hlo_list_count(l); i++) {
-        if (i > 0)
-            buf_putc(&r->out, ',');
+    for (size_t i = 0; BUF_LIST(&r->out, i, hlo_list_count(l), "", ","); i++)
         put_listed_json(&r->out, l, i);
-    }
     buf_putc(&r->out, ']');
     return HLO_OK;
 }

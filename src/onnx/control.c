@@ -126,12 +126,8 @@ static const char *graph_name(struct scope *s, const struct onnx_graph *g, const
 
 static void put_tuple_type(struct buf *b, const struct val *types, size_t count)
 {
-    buf_putc(b, '(');
-    for (size_t k = 0; k < count; k++) {
-        buf_puts(b, k ? ", " : "");
+    for (size_t k = 0; BUF_LIST(b, k, count, "()", ", "); k++)
         put_type(b, &types[k]);
-    }
-    buf_putc(b, ')');
 }
 
 /* A trip count or condition as a scalar. The input may be a vector of one element, possibly only

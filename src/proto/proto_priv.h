@@ -177,8 +177,8 @@ void *proto_field_owner(const inst_proto *i, const struct proto_field *f);
 
 /* ---- emit.c ---- */
 
-void proto_put_ints(struct buf *out, size_t count, const int64_t *at); /* {1,2} */
-void proto_put_bare_ints(struct buf *out, size_t count, const int64_t *at);
+/* `{1,2}`, with brackets as in BUF_LIST. */
+void proto_put_ints(struct buf *out, size_t count, const int64_t *at, const char *brackets);
 void proto_put_name(struct buf *out, struct str name); /* %name */
 /* The shape of a message, in the scratch arena; NULL with an error. */
 const struct shape *proto_shape(struct reader *r, const Xla__ShapeProto *s, const char *field,

@@ -82,16 +82,14 @@ static void put_alias(struct reader *r)
     if (!list || list->n_entries == 0)
         return;
     const size_t node = proto_enter(r, "input_output_alias", -1);
-    buf_puts(r->out, ", input_output_alias={");
-    for (size_t k = 0; k < list->n_entries; k++) {
+    buf_puts(r->out, ", input_output_alias=");
+    for (size_t k = 0; BUF_LIST(r->out, k, list->n_entries, "{}", ", "); k++) {
         const Xla__HloInputOutputAliasProto__AliasEntryProto *e = list->entries[k];
-        buf_puts(r->out, k ? ", " : "");
-        proto_put_ints(r->out, e->n_output_shape_index, e->output_shape_index);
+        proto_put_ints(r->out, e->n_output_shape_index, e->output_shape_index, "{}");
         buf_printf(r->out, ": (%" PRId64 ", ", e->parameter_number);
-        proto_put_ints(r->out, e->n_parameter_shape_index, e->parameter_shape_index);
+        proto_put_ints(r->out, e->n_parameter_shape_index, e->parameter_shape_index, "{}");
         buf_puts(r->out, e->kind == XLA__KIND__MUST_ALIAS ? ", must-alias)" : ", may-alias)");
     }
-    buf_putc(r->out, '}');
     proto_leave(r, node);
 }
 
@@ -101,14 +99,13 @@ static void put_donors(struct reader *r)
     if (!list || list->n_entries == 0)
         return;
     const size_t node = proto_enter(r, "buffer_donor", -1);
-    buf_puts(r->out, ", buffer_donor={");
-    for (size_t k = 0; k < list->n_entries; k++) {
+    buf_puts(r->out, ", buffer_donor=");
+    for (size_t k = 0; BUF_LIST(r->out, k, list->n_entries, "{}", ", "); k++) {
         const Xla__HloBufferDonorProto__BufferDonorEntryProto *e = list->entries[k];
-        buf_printf(r->out, "%s(%" PRId64 ", ", k ? ", " : "", e->parameter_number);
-        proto_put_ints(r->out, e->n_parameter_shape_index, e->parameter_shape_index);
+        buf_printf(r->out, "(%" PRId64 ", ", e->parameter_number);
+        proto_put_ints(r->out, e->n_parameter_shape_index, e->parameter_shape_index, "{}");
         buf_putc(r->out, ')');
     }
-    buf_putc(r->out, '}');
     proto_leave(r, node);
 }
 

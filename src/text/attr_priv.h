@@ -28,6 +28,20 @@ struct attr_site {
                               union attr_value *out);                                              \
     void print_##name##_value(struct buf *out, const struct attr_site *site, union attr_value v)
 
+/* Define a function of a pair by one that does not depend on the context: it parses a member of the
+ * union, or prints `value`, an expression of `v`. */
+#define PARSE_BY(name, function, member)                                                           \
+    bool parse_##name##_value(struct parser *p, const struct attr_site *site,                      \
+                              union attr_value *out)                                               \
+    {                                                                                              \
+        return function(p, &out->member);                                                          \
+    }
+#define PRINT_BY(name, function, value)                                                            \
+    void print_##name##_value(struct buf *out, const struct attr_site *site, union attr_value v)   \
+    {                                                                                              \
+        function(out, value);                                                                      \
+    }
+
 /* metadata.c */
 ATTR_PAIR(aliasing);
 ATTR_PAIR(frontend_attributes);
@@ -51,14 +65,6 @@ ATTR_PAIR(domain);
 ATTR_PAIR(sharding);
 
 /* ---- lists ---- */
-
-/* Parses a comma-separated list in brackets: after `struct list l = {TOK_LBRACE, TOK_RBRACE}` and
- * `while (list_more(p, &l)) { ... }`, `l.ok` is whether the list was well-formed. */
-struct list {
-    enum token_kind open, close;
-    bool started, ok;
-};
-bool list_more(struct parser *p, struct list *l);
 
 /* A growable list of integers; small ones need no allocation. */
 struct int_vec {
@@ -131,7 +137,8 @@ bool parse_mesh(struct parser *p, struct mesh **out, bool *comma);
 bool parse_mesh_axes(struct parser *p, const struct mesh *mesh, struct mesh_axes *out);
 bool parse_named_sharding(struct parser *p, struct sharding *s);
 void print_mesh(struct buf *out, const struct mesh *m);
-void print_mesh_axes(struct buf *out, const struct mesh *m, struct mesh_axes axes,
+/* `open`: more axes may follow, written `?`. */
+void print_mesh_axes(struct buf *out, const struct mesh *m, struct mesh_axes axes, bool open,
                      const char *separator);
 void print_named_sharding(struct buf *out, const struct sharding *s,
                           const struct print_options *options);
@@ -154,8 +161,8 @@ const char *sharding_canonicalize(struct arena *a, struct sharding *s);
 
 /* In double quotes without escaping, for strings that XLA does not escape. */
 void print_unescaped(struct buf *out, struct str s);
-/* Prints the separator before item `index` of a list: `, `, and before every fifth item a comment
- * with its index. */
+/* Prints the separator before item `index` of a list: `, `, and with `comments`, before every fifth
+ * item, a comment with its index. */
 void print_separator(struct buf *out, int64_t index, bool comments);
 /* Prints a name, with `%` unless the options omit it. */
 void print_name(struct buf *out, struct str name, const struct print_options *options);

@@ -65,46 +65,34 @@ static int donor_cmp(const void *pa, const void *pb)
 /* buffer_donor = "{" [donor {"," donor} [","]] "}" ; */
 static bool parse_buffer_donor(struct parser *p)
 {
-    struct alias *donors = NULL;
-    size_t count = 0, capacity = 0, kept = 0;
-    if (!expect(p, TOK_LBRACE, NULL))
-        return false;
-    while (p->tok.kind != TOK_RBRACE) {
-        struct alias donor = {0};
-        if (!parse_donor(p, &donor))
-            return false;
-        VEC_PUSH(p->arena, donors, count, capacity) = donor;
-        if (!accept(p, TOK_COMMA))
-            break;
-    }
-    if (count)
-        qsort(donors, count, sizeof *donors, donor_cmp);
-    for (size_t k = 0; k < count; k++)
+    struct alias *donors = NULL, donor = {0};
+    size_t kept = 0;
+    struct list l = {TOK_LBRACE, TOK_RBRACE, .trailing = true};
+    while (list_more(p, &l) && parse_donor(p, &donor))
+        VEC_PUSH(p->arena, donors, l.count, l.capacity) = donor;
+    if (l.count)
+        qsort(donors, l.count, sizeof *donors, donor_cmp);
+    for (size_t k = 0; k < l.count; k++)
         if (kept == 0 || donor_cmp(&donors[kept - 1], &donors[k]) != 0)
             donors[kept++] = donors[k];
     p->m->buffer_donor = (struct aliasing){(int)kept, donors};
-    return expect(p, TOK_RBRACE, "',' or '}'");
+    return l.ok;
 }
 
 /* entry_computation_layout = "{" "(" {shape ","} [shape] ")" "->" shape "}" ; */
 static bool parse_entry_layout(struct parser *p)
 {
     struct module *m = p->m;
-    size_t count = 0, capacity = 0;
-    if (!expect(p, TOK_LBRACE, NULL) || !expect(p, TOK_LPAREN, NULL))
+    const struct shape *s;
+    struct list l = {TOK_LPAREN, TOK_RPAREN, .trailing = true};
+    if (!expect(p, TOK_LBRACE, NULL))
         return false;
-    while (p->tok.kind != TOK_RPAREN) {
-        const struct shape *s;
-        if (!parse_shape(p, &s))
-            return false;
-        VEC_PUSH(p->arena, m->entry_params, count, capacity) = s;
-        if (!accept(p, TOK_COMMA))
-            break;
-    }
+    while (list_more(p, &l) && parse_shape(p, &s))
+        VEC_PUSH(p->arena, m->entry_params, l.count, l.capacity) = s;
     m->has_entry_layout = true;
-    m->entry_param_count = (int)count;
-    return expect(p, TOK_RPAREN, "',' or ')'") && expect(p, TOK_ARROW, NULL) &&
-           parse_shape(p, &m->entry_result) && expect(p, TOK_RBRACE, NULL);
+    m->entry_param_count = (int)l.count;
+    return l.ok && expect(p, TOK_ARROW, NULL) && parse_shape(p, &m->entry_result) &&
+           expect(p, TOK_RBRACE, NULL);
 }
 
 /* allow_spmd_sharding_propagation = bool | "{" [bool {"," bool}] "}" ; */

@@ -66,9 +66,8 @@ void print_padding_value(struct buf *out, const struct attr_site *site, union at
     bool interior = false;
     for (int d = 0; d < v.padding.rank; d++)
         interior |= v.padding.dims[d].interior != 0;
-    for (int d = 0; d < v.padding.rank; d++) {
+    for (int d = 0; BUF_LIST(out, d, v.padding.rank, "", "x"); d++) {
         const struct padding_dim *p = &v.padding.dims[d];
-        buf_puts(out, d ? "x" : "");
         buf_int(out, p->low);
         buf_putc(out, '_');
         buf_int(out, p->high);
@@ -85,7 +84,6 @@ void print_padding_value(struct buf *out, const struct attr_site *site, union at
 static bool parse_pad_pairs(struct parser *p, struct padding *out)
 {
     struct padding_dim *dims = NULL;
-    size_t count = 0, capacity = 0;
     struct list l = {TOK_LBRACE, TOK_RBRACE};
     while (list_more(p, &l)) {
         struct ints pair;
@@ -94,9 +92,10 @@ static bool parse_pad_pairs(struct parser *p, struct padding *out)
             return false;
         if (pair.count != 2)
             return wrong_count(p, span_since(p, begin), "padding", pair.count, 2, "low and high");
-        VEC_PUSH(p->arena, dims, count, capacity) = (struct padding_dim){pair.at[0], pair.at[1], 0};
+        VEC_PUSH(p->arena, dims, l.count, l.capacity) =
+            (struct padding_dim){pair.at[0], pair.at[1], 0};
     }
-    *out = (struct padding){(int)count, dims};
+    *out = (struct padding){(int)l.count, dims};
     return l.ok;
 }
 
@@ -236,12 +235,10 @@ static void print_window_item(struct buf *out, struct window w, enum window_key 
         buf_putc(out, ' ');
     buf_puts(out, window_keys[key]);
     buf_putc(out, '=');
-    for (int d = 0; d < w.rank; d++) {
+    for (int d = 0; BUF_LIST(out, d, w.rank, "", "x"); d++) {
         const struct window_dim *x = &w.dims[d];
         const int64_t values[WIN_KEYS] = {x->size,          x->stride,          x->pad_low,
                                           x->base_dilation, x->window_dilation, x->reversal};
-        if (d)
-            buf_putc(out, 'x');
         buf_int(out, values[key]);
         any |= values[key] != usual[key] || key == WIN_SIZE;
         if (key == WIN_PAD) {
@@ -406,16 +403,11 @@ static bool parse_slice_dim(struct parser *p, struct slice_dim *out)
 /* slices = "{" [slice_dim {"," slice_dim}] "}" ; */
 bool parse_slices_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    struct slice_dim *dims = NULL;
-    size_t count = 0, capacity = 0;
+    struct slice_dim *dims = NULL, d;
     struct list l = {TOK_LBRACE, TOK_RBRACE};
-    while (list_more(p, &l)) {
-        struct slice_dim d;
-        if (!parse_slice_dim(p, &d))
-            return false;
-        VEC_PUSH(p->arena, dims, count, capacity) = d;
-    }
-    out->slices = (struct slices){(int)count, dims};
+    while (list_more(p, &l) && parse_slice_dim(p, &d))
+        VEC_PUSH(p->arena, dims, l.count, l.capacity) = d;
+    out->slices = (struct slices){(int)l.count, dims};
     return l.ok;
 }
 
@@ -424,18 +416,11 @@ void print_slices_value(struct buf *out, const struct attr_site *site, union att
     bool strides = false;
     for (int d = 0; d < v.slices.rank; d++)
         strides |= v.slices.dims[d].stride != 1;
-    buf_putc(out, '{');
-    for (int d = 0; d < v.slices.rank; d++) {
+    for (int d = 0; BUF_LIST(out, d, v.slices.rank, "{}", ", "); d++) {
         const struct slice_dim *s = &v.slices.dims[d];
-        buf_puts(out, d ? ", [" : "[");
-        buf_int(out, s->start);
-        buf_putc(out, ':');
-        buf_int(out, s->limit);
-        if (strides) {
-            buf_putc(out, ':');
-            buf_int(out, s->stride);
-        }
-        buf_putc(out, ']');
+        const struct ints parts = {strides ? 3 : 2,
+                                   (const int64_t[]){s->start, s->limit, s->stride}};
+        for (int64_t k = 0; BUF_LIST(out, k, parts.count, "[]", ":"); k++)
+            buf_int(out, parts.at[k]);
     }
-    buf_putc(out, '}');
 }
