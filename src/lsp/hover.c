@@ -172,14 +172,11 @@ static void hover_computation(const struct document *d, struct place p, struct b
 
 bool lsp_hover(struct call *c)
 {
-    struct document *d = call_document(c);
+    struct document *d = c->d;
     struct place p, definition;
     struct extent range = {0, 0};
     SCOPED_BUF text = {0};
-    size_t offset;
-    if (!d || !call_offset(c, d, &offset))
-        return false;
-    if (symbol_at(d, offset, &p)) {
+    if (symbol_at(d, c->offset, &p)) {
         range = symbol_extent(d, p);
         if (symbol_definition(d, p, &definition)) {
             if (symbol_get(d, definition)->kind == PIECE_INST)
@@ -188,7 +185,7 @@ bool lsp_hover(struct call *c)
                 hover_computation(d, definition, &text);
         }
     } else {
-        hover_piece(c, d, offset, &text, &range);
+        hover_piece(c, d, c->offset, &text, &range);
     }
     if (text.size > 0) {
         buf_puts(&c->result, "{\"contents\":{\"kind\":\"markdown\"");

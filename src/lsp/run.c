@@ -288,14 +288,10 @@ static bool is_entry(const struct document *d, struct place p)
 
 bool lsp_code_lens(struct call *c)
 {
-    struct document *d = call_document(c);
+    const struct document *d = c->d;
     struct place p;
-    if (!d)
-        return false;
-    buf_putc(&c->result, '[');
     for (bool more = symbol_from(d, 0, &p); more; more = symbol_next(d, &p))
         if (symbol_get(d, p)->kind == PIECE_COMPUTATION && is_entry(d, p))
             put_lenses(c, d, p);
-    buf_putc(&c->result, ']');
     return true;
 }
