@@ -12,6 +12,9 @@
 
 #include "hlo_advanced.h"
 
+#define SCOPED_ARRAYS __attribute__((cleanup(scoped_arrays))) hlo_arrays
+#define SCOPED_RECORDED __attribute__((cleanup(scoped_recorded))) hlo_recorded
+#define SCOPED_TARGETS __attribute__((cleanup(scoped_targets))) hlo_targets
 #define SCOPED_TEXT __attribute__((cleanup(hlo_text_free))) hlo_text
 #define SCOPED_FILE __attribute__((cleanup(scoped_file))) hlo_file
 #define SCOPED_LISTING __attribute__((cleanup(scoped_listing))) hlo_listing
@@ -20,6 +23,9 @@
 #define SCOPED_MODULE __attribute__((cleanup(scoped_module))) hlo_module
 #define SCOPED_PROGRAM __attribute__((cleanup(scoped_program))) hlo_program
 
+static inline void scoped_arrays(hlo_arrays **s) { hlo_arrays_free(*s); }
+static inline void scoped_recorded(hlo_recorded **r) { hlo_recorded_free(*r); }
+static inline void scoped_targets(hlo_targets **t) { hlo_targets_free(*t); }
 static inline void scoped_file(hlo_file **f) { hlo_file_free(*f); }
 static inline void scoped_listing(hlo_listing **l) { hlo_listing_free(*l); }
 static inline void scoped_literal(hlo_literal **l) { hlo_literal_free(*l); }

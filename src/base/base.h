@@ -413,8 +413,10 @@ struct file_bytes {
  * False with errno set; EFBIG if a file has 4 GiB or more, or a stream (pipe, device) exceeds its
  * limit. */
 bool file_read(const char *path, struct file_bytes *out);
-/* Frees or unmaps the contents. */
+/* Frees or unmaps the contents; {0} is allowed. */
 void file_release(struct file_bytes *f);
+/* Declares contents that are released at the end of their scope: see SCOPED_BUF. */
+#define SCOPED_BYTES __attribute__((cleanup(file_release))) struct file_bytes
 const char *file_problem(int error);      /* strerror, with messages for those limits */
 bool file_is_directory(const char *path); /* false, too, if it does not exist */
 /* Whether it is a regular file that begins with these bytes. */

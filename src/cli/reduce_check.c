@@ -146,13 +146,12 @@ static size_t set_values(struct check *c, const hlo_arrays *arrays)
 
 static int reference_of_file(struct check *c, hlo_messages *m)
 {
-    hlo_arrays *arrays = hlo_arrays_open(c->text, m);
+    SCOPED_ARRAYS *arrays = hlo_arrays_open(c->text, m);
     int status =
         arrays ? record_module(c, CACHE_NONE, 0, m) : HLO_USAGE; /* only to count the steps */
     if (status == HLO_OK && set_values(c, arrays) == 0)
         status = usage_error(c->o, "%s has no arrays named like instructions or out0, out1, ...",
                              c->text);
-    hlo_arrays_free(arrays);
     return status;
 }
 
