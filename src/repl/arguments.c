@@ -106,9 +106,8 @@ static bool set_all(struct argument_list *g, const hlo_arrays *file, const hlo_m
 
 static int set_from_file(struct argument_list *g, const char *path)
 {
-    hlo_arrays *file = hlo_arrays_open(path, g->m);
+    SCOPED_ARRAYS *file = hlo_arrays_open(path, g->m);
     bool ok = file && hlo_arrays_fit(file, g->s->built.module, g->m) && set_all(g, file, NULL);
-    hlo_arrays_free(file);
     return ok ? HLO_OK : HLO_USAGE;
 }
 

@@ -211,16 +211,10 @@ static hlo_module *read_new(const struct built *b, const struct state *s,
     struct module_text t;
     module_text_begin(&t, s, b->module ? named : NULL);
     for (size_t i = 0; i < named->inst_count; i++)
-        module_text_made(&t, "  %s = %s parameter(%zu)\n", state_inst(s, named->insts[i])->name,
-                         built_at(b, b->numbers[named->insts[i]]).shape, i);
+        module_text_parameter(&t, state_inst(s, named->insts[i])->name,
+                              built_at(b, b->numbers[named->insts[i]]).shape, i, false);
     put_new(&t, b, s, next);
-    module_text_end(&t, s);
-    hlo_module *module = module_text_parse(&t, m);
-    module_text_free(&t);
-    if (module && hlo_verify(module, m))
-        return module;
-    hlo_module_free(module);
-    return NULL;
+    return module_text_parse(&t, s, true, m);
 }
 
 /* ---- extending the build ---- */
@@ -412,11 +406,16 @@ char *build_shape(const struct built *b, const struct state *s, const struct ent
 bool built_set(struct built *b, const struct state *s, size_t number)
 {
     const size_t i = number - b->first;
-    const struct entry *set = b->entries[i] ? state_setting(s, b->entries[i]->name) : NULL;
+    const struct entry *set = built_setting(b, s, i);
     if (!set || b->used[i])
         return false;
     b->marks[i] = mark_set(set);
     return true;
+}
+
+const struct entry *built_setting(const struct built *b, const struct state *s, size_t i)
+{
+    return b->entries[i] ? state_setting(s, b->entries[i]->name) : NULL;
 }
 
 struct hlo_listed built_at(const struct built *b, size_t number)

@@ -143,10 +143,8 @@ static bool load_inputs(struct session *s, const hlo_module *loaded, hlo_message
         return true;
     if (!s->o->inputs)
         return s->o->random || !hlo_stored_arguments(loaded) || set_parameters(s, NULL, loaded, m);
-    hlo_arrays *file = hlo_arrays_open(s->o->inputs, m);
-    bool ok = file && set_parameters(s, file, NULL, m);
-    hlo_arrays_free(file);
-    return ok;
+    SCOPED_ARRAYS *file = hlo_arrays_open(s->o->inputs, m);
+    return file && set_parameters(s, file, NULL, m);
 }
 
 static bool take_text(struct session *s, const hlo_file *f, size_t part, const char *name,
@@ -268,15 +266,11 @@ static hlo_module *module_to_save(struct session *s, hlo_messages *m)
         if (set)
             put_constant(&t, set, root);
         else if (at.parameter >= 0 && gone)
-            module_text_made(&t, "  %s%s = %s parameter(%zu)\n", root ? "ROOT " : "", e->name,
-                             at.shape, order[at.parameter]);
+            module_text_parameter(&t, e->name, at.shape, order[at.parameter], root);
         else
             module_text_entry(&t, e, root);
     }
-    module_text_end(&t, state);
-    hlo_module *module = module_text_parse(&t, m);
-    module_text_free(&t);
-    return module;
+    return module_text_parse(&t, state, false, m);
 }
 
 static void note_saved(struct session *s, const char *path, const hlo_module *module)
