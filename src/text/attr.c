@@ -195,12 +195,13 @@ bool parse_bool(struct parser *p, bool *out)
 
 static void print_bool(struct buf *out, bool b) { buf_puts(out, b ? "true" : "false"); }
 
-static PARSE_BY(bool, parse_bool, b) static PRINT_BY(bool, print_bool, v.b)
+PARSE_BY(bool, parse_bool, b)
+PRINT_BY(bool, print_bool, v.b)
 
-    /* ---- whole numbers ---- */
+/* ---- whole numbers ---- */
 
-    /* int = INT ; */
-    bool parse_int(struct parser *p, int64_t *out)
+/* int = INT ; */
+bool parse_int(struct parser *p, int64_t *out)
 {
     if (p->tok.kind != TOK_INT)
         return expected(p, "an integer");
@@ -222,10 +223,10 @@ bool parse_int32(struct parser *p, int32_t *out)
     return true;
 }
 
-static PARSE_BY(int, parse_int, i) static PRINT_BY(int, buf_int, v.i)
+PARSE_BY(int, parse_int, i)
+PRINT_BY(int, buf_int, v.i)
 
-    static bool parse_int32_value(struct parser *p, const struct attr_site *site,
-                                  union attr_value *out)
+static bool parse_int32_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
     int32_t i = 0;
     bool ok = parse_int32(p, &i);
@@ -352,17 +353,17 @@ bool parse_index(struct parser *p, struct ints *out)
     return l.ok;
 }
 
-static PARSE_BY(int_list, parse_int_list, ints) static PRINT_BY(int_list, print_ints_braced, v.ints)
+PARSE_BY(int_list, parse_int_list, ints)
+PRINT_BY(int_list, print_ints_braced, v.ints)
 
-    /* int_list_list = "{" [int_list {"," int_list}] "}" ; */
-    LIST_OF(int_list, ints_list, ",")
+/* int_list_list = "{" [int_list {"," int_list}] "}" ; */
+LIST_OF(int_list, ints_list, ",")
 
-    /* ---- computations and instructions ---- */
+/* ---- computations and instructions ---- */
 
-    static PARSE_BY(computation, parse_computation_ref, computation)
+PARSE_BY(computation, parse_computation_ref, computation)
 
-        static void print_computation_value(struct buf *out, const struct attr_site *site,
-                                            union attr_value v)
+void print_computation_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
     print_name(out, v.computation->name, site->options);
 }
@@ -416,9 +417,9 @@ static void print_dtype_value(struct buf *out, const struct attr_site *site, uni
     buf_puts(out, dtype_spelling((enum dtype)v.e));
 }
 
-static PARSE_BY(shape, parse_shape, shape)
+PARSE_BY(shape, parse_shape, shape)
 
-    static void print_shape_value(struct buf *out, const struct attr_site *site, union attr_value v)
+void print_shape_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
     shape_print(out, v.shape, true);
 }
@@ -426,12 +427,12 @@ static PARSE_BY(shape, parse_shape, shape)
 /* shape_list = "{" [shape {"," shape}] "}" ; */
 LIST_OF(shape, shapes, ", ")
 
-static PARSE_BY(literal, parse_literal_with_shape,
-                literal) static PRINT_BY(literal, text_print_literal_with_shape, v.literal)
+PARSE_BY(literal, parse_literal_with_shape, literal)
+PRINT_BY(literal, text_print_literal_with_shape, v.literal)
 
-    /* ---- dispatch ---- */
+/* ---- dispatch ---- */
 
-    static const struct attr_pair {
+static const struct attr_pair {
     parse_value_fn *parse;
     print_value_fn *print;
 } pairs[KIND_COUNT] = {

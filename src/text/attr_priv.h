@@ -42,6 +42,13 @@ struct attr_site {
         function(out, value);                                                                      \
     }
 
+/* attr.c, those that PARSE_BY or PRINT_BY defines */
+ATTR_PAIR(bool);
+ATTR_PAIR(computation);
+ATTR_PAIR(int);
+ATTR_PAIR(int_list);
+ATTR_PAIR(literal);
+ATTR_PAIR(shape);
 /* metadata.c */
 ATTR_PAIR(aliasing);
 ATTR_PAIR(frontend_attributes);
@@ -106,7 +113,8 @@ enum field_kind {
     FIELD_INT32,
     FIELD_INTS,
     FIELD_SHARDING,
-    FIELD_INT_WORDS /* INT or `2x3`, into a struct int_words */
+    FIELD_INT_WORDS, /* INT or `2x3`, into a struct int_words */
+    FIELD_PADS       /* `0_1x2_3`, into a struct window_pads */
 };
 struct field {
     const char *key;
@@ -118,6 +126,10 @@ struct int_words {
     struct span span;
     struct ints ints;
 };
+struct window_pads {
+    struct span span;
+    struct padding padding;
+};
 struct block {
     const char *name; /* name of the block in messages */
     const struct field *fields;
@@ -125,7 +137,7 @@ struct block {
     bool commas;  /* `,` is allowed before any item */
     bool repeats; /* a key may be repeated; the last value counts */
 };
-bool parse_int_words(struct parser *p, struct int_words *out);
+bool parse_window_pads(struct parser *p, struct window_pads *out); /* window.c */
 /* Parses a block into the struct at `out`; *seen gets a bit for each field that was present. */
 bool parse_block(struct parser *p, const struct block *b, void *out, uint32_t *seen);
 
