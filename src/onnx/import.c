@@ -296,10 +296,9 @@ static bool bind_inputs(struct scope *s, const struct onnx_graph *g,
             return refuse_node(
                 s, "input '" STR_FMT "' has element type %s, which has no HLO equivalent",
                 STR_ARG(info->name), onnx_dtype_name(type.a.elem));
-        struct buf shape = {0};
+        SCOPED_BUF shape = {0};
         put_type(&shape, &type);
         hlo_inst *p = emit_parameter(s, number++, shape.data, info->name);
-        buf_free(&shape);
         struct val v = val_unpack(s, &type, p);
         if (s->imp->specialize && v.kind == ONNX_TENSOR && elem_is_int(v.a.elem) &&
             array_elements(&v.a) <= ONNX_SMALL)

@@ -17,15 +17,22 @@ int64_t attr_int(const struct node *n, const char *name, int64_t otherwise)
     return a && a->kind == ONNX_ATTR_INT ? a->i : otherwise;
 }
 
+const struct onnx_graph *graph_attr(struct node *n, const char *name)
+{
+    const struct onnx_attr *a = attr_find(n, name);
+    if (a && a->kind == ONNX_ATTR_GRAPH && a->graph)
+        return a->graph;
+    refuse_node(n->s, "attribute '%s' is not a graph", name);
+    return NULL;
+}
+
 struct val *input_of(struct node *n, size_t k) { return k < n->input_count ? n->inputs[k] : NULL; }
 
 struct val *tensor_of(struct node *n, size_t k)
 {
     struct val *v = input_of(n, k);
-    if (!v) {
-        refuse_node(n->s, "missing input %zu", k);
-        return NULL;
-    }
+    if (!v)
+        return refuse_node(n->s, "missing input %zu", k), NULL;
     if (v->kind == ONNX_TENSOR)
         return v;
     if (v->kind == ONNX_OPTIONAL && !v->open) { /* use its element */

@@ -287,11 +287,10 @@ static hlo_inst *clip_by(struct node *n, size_t input, const char *opcode, const
     struct val *v = input_of(n, input) ? tensor_of(n, input) : NULL;
     if (!v || !x)
         return x;
-    if (v->a.rank != 0 || v->a.elem != a->elem) {
-        refuse_node(n->s, "bounds must be scalars of type %s, got %s", onnx_dtype_name(a->elem),
-                    type_text(n->s->imp, v));
-        return NULL;
-    }
+    if (v->a.rank != 0 || v->a.elem != a->elem)
+        return refuse_node(n->s, "bounds must be scalars of type %s, got %s",
+                           onnx_dtype_name(a->elem), type_text(n->s->imp, v)),
+               NULL;
     struct array full = array_of(a->elem, a->rank, a->dims);
     hlo_inst *bound = data_of(n->s, v);
     return emit_binary(n->s, a, opcode, x,

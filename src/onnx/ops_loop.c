@@ -126,12 +126,9 @@ static struct onnx_graph map_loop(struct node *n, const struct onnx_graph *g)
 
 bool op_sequence_map(struct node *n)
 {
-    const struct onnx_attr *body = attr_find(n, "body");
-    if (!sequence_input(n, 0))
+    const struct onnx_graph *g = sequence_input(n, 0) ? graph_attr(n, "body") : NULL;
+    if (!g)
         return false;
-    if (!body || body->kind != ONNX_ATTR_GRAPH || !body->graph)
-        return refuse_node(n->s, "attribute 'body' is not a graph");
-    const struct onnx_graph *g = body->graph;
     if (g->input_count != n->input_count || g->output_count != n->onnx->output_count)
         return refuse_node(n->s, "%zu inputs and %zu outputs, but the body has %zu and %zu",
                            n->input_count, n->onnx->output_count, g->input_count, g->output_count);
@@ -159,11 +156,10 @@ static int64_t listed(const struct int_list *l, size_t k) { return l->given ? l-
 
 static bool read_scan(struct node *n, struct scan *out)
 {
-    const struct onnx_attr *body = attr_find(n, "body");
+    const struct onnx_graph *g = graph_attr(n, "body");
     int64_t inputs = attr_int(n, "num_scan_inputs", 0);
-    if (!body || body->kind != ONNX_ATTR_GRAPH || !body->graph)
-        return refuse_node(n->s, "attribute 'body' is not a graph");
-    const struct onnx_graph *g = body->graph;
+    if (!g)
+        return false;
     if (inputs < 1 || (uint64_t)inputs > n->input_count || g->input_count != n->input_count ||
         g->output_count != n->onnx->output_count ||
         g->output_count < n->input_count - (size_t)inputs)

@@ -12,11 +12,10 @@ static bool is_filled(const struct val *v) { return is_sequence(v) && !v->open; 
 struct val *sequence_input(struct node *n, size_t k)
 {
     struct val *v = input_of(n, k);
-    if (!v || !is_sequence(v)) {
-        refuse_node(n->s, "input %zu is %s, expected a sequence", k,
-                    v ? type_text(n->s->imp, v) : "missing");
-        return NULL;
-    }
+    if (!v || !is_sequence(v))
+        return refuse_node(n->s, "input %zu is %s, expected a sequence", k,
+                           v ? type_text(n->s->imp, v) : "missing"),
+               NULL;
     if (v->kind == ONNX_SEQUENCE)
         return v;
     struct val *element = arena_copy(n->s->imp->arena, v, sizeof *v);
@@ -82,14 +81,8 @@ static hlo_inst *data_row(struct scope *s, hlo_inst *x, struct array a, const st
     full.elem = a.elem;
     for (int d = 1; d < a.rank; d++)
         full.dynamic[d] = a.dynamic[d];
-    for (int d = 1; d < a.rank; d++) { /* storage of dynamic dimensions has the size of the bound */
-        if (!a.dynamic[d])
-            continue;
-        full.dynamic[d] = false;
-        x = emit_op(s, &full, "set-dimension-size",
-                    (hlo_inst *[]){x, emit_int(s, ELEM_S32, full.dims[d])}, 2, "dimensions={%d}",
-                    d);
-    }
+    for (int d = 1; d < a.rank; d++) /* storage of dynamic dimensions has the size of the bound */
+        x = whole(s, x, &full, d);
     return x;
 }
 
@@ -136,10 +129,8 @@ struct val sequence_of(struct scope *s, struct val *elements, size_t count, bool
         count == 1 ? sizes[0] : emit_op(s, &table, "concatenate", sizes, count, "dimensions={0}");
     data.dynamic[0] = table.dynamic[0] = true;
     hlo_inst *n = emit_int(s, ELEM_S32, out.length);
-    out.data =
-        emit_op(s, &data, "set-dimension-size", (hlo_inst *[]){out.data, n}, 2, "dimensions={0}");
-    out.sizes =
-        emit_op(s, &table, "set-dimension-size", (hlo_inst *[]){out.sizes, n}, 2, "dimensions={0}");
+    out.data = emit_sized(s, out.data, &data, 0, n);
+    out.sizes = emit_sized(s, out.sizes, &table, 0, n);
     *ok = true;
     return out;
 }
