@@ -33,4 +33,10 @@ static inline void scoped_messages(hlo_messages **m) { hlo_messages_free(*m); }
 static inline void scoped_module(hlo_module **m) { hlo_module_free(*m); }
 static inline void scoped_program(hlo_program **p) { hlo_program_free(*p); }
 
+/* The entry computation, the last of a listing. */
+static inline struct hlo_listed_computation listed_entry(const hlo_listing *l)
+{
+    return hlo_list_computation(l, hlo_list_computations(l) - 1);
+}
+
 #endif

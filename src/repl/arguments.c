@@ -73,8 +73,7 @@ struct argument_list {
 /* The name in the session of a parameter; the module may have renamed x to x.1. */
 static const char *typed_name(const struct session *s, size_t param)
 {
-    const struct hlo_listed_computation main =
-        hlo_list_computation(s->built.listing, hlo_list_computations(s->built.listing) - 1);
+    const struct hlo_listed_computation main = listed_entry(s->built.listing);
     const struct entry *e = s->built.entries[main.parameters[param] - s->built.first];
     return e ? e->name : hlo_param_name(s->built.module, param);
 }

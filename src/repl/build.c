@@ -324,8 +324,7 @@ static void add_insts(struct adding *d, const struct naming *named)
 static bool add_all(struct built *b, const struct state *s, const hlo_listing *l,
                     const struct naming *named)
 {
-    struct adding d = {
-        .b = b, .s = s, .l = l, .main = hlo_list_computation(l, hlo_list_computations(l) - 1)};
+    struct adding d = {.b = b, .s = s, .l = l, .main = listed_entry(l)};
     const bool whole = l == b->listing, insts = whole || b->placed < s->insts.count;
     d.places = heap_zalloc(d.main.count + 1, sizeof *d.places);
     d.numbers = heap_zalloc(d.main.count + 1, sizeof *d.numbers);
@@ -395,10 +394,8 @@ char *build_shape(const struct built *b, const struct state *s, const struct ent
     SCOPED_MODULE *module = read_new(b, s, &named, next, m);
     SCOPED_LISTING *l = module ? hlo_list(module) : NULL;
     char *shape = NULL;
-    if (l) {
-        const size_t main = hlo_list_computations(l) - 1;
-        shape = heap_str(str_of(hlo_list_inst(l, hlo_list_computation(l, main).root).shape));
-    }
+    if (l)
+        shape = heap_str(str_of(hlo_list_inst(l, listed_entry(l).root).shape));
     naming_end(&named);
     return shape;
 }

@@ -36,7 +36,7 @@ static int by_size(const void *a, const void *b)
  * (one text may define several instructions). */
 static size_t *starts_of(const hlo_listing *l, struct str text, uint32_t first_line, size_t *count)
 {
-    struct hlo_listed_computation main = hlo_list_computation(l, hlo_list_computations(l) - 1);
+    struct hlo_listed_computation main = listed_entry(l);
     size_t *starts = heap_zalloc(main.count + 1, sizeof *starts), n = 0, at = 0;
     uint32_t at_line = first_line;
     for (size_t i = 0; i < main.count; i++) {

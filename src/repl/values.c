@@ -187,8 +187,7 @@ static bool is_cacheable(const struct hlo_listed *at)
 
 static void note_marks(const struct making *k, struct running *r)
 {
-    const struct hlo_listed_computation main =
-        hlo_list_computation(r->listing, hlo_list_computations(r->listing) - 1);
+    const struct hlo_listed_computation main = listed_entry(r->listing);
     r->marks = heap_zalloc(1, hlo_list_count(r->listing) * sizeof *r->marks);
     for (size_t n = main.first; n < main.first + main.count; n++) {
         struct hlo_listed at = hlo_list_inst(r->listing, n);

@@ -10,22 +10,6 @@
 
 /* ---- values ---- */
 
-static bool parse_is_scheduled(struct parser *p) { return parse_bool(p, &p->m->is_scheduled); }
-
-static bool parse_replica_count(struct parser *p) { return parse_int(p, &p->m->replica_count); }
-
-static bool parse_num_partitions(struct parser *p) { return parse_int(p, &p->m->num_partitions); }
-
-static bool parse_alias_passthrough_params(struct parser *p)
-{
-    return parse_bool(p, &p->m->alias_passthrough_params);
-}
-
-static bool parse_module_frontend(struct parser *p)
-{
-    return parse_frontend_attributes(p, &p->m->frontend);
-}
-
 static int ints_cmp(struct ints a, struct ints b)
 {
     for (int64_t k = 0; k < a.count && k < b.count; k++)
@@ -112,15 +96,17 @@ static bool parse_propagation(struct parser *p, struct bool_list *out)
     return !list || expect(p, TOK_RBRACE, "',' or '}'");
 }
 
-static bool parse_to_parameters(struct parser *p)
-{
-    return parse_propagation(p, &p->m->spmd_to_parameters);
-}
-
-static bool parse_to_output(struct parser *p)
-{
-    return parse_propagation(p, &p->m->spmd_to_output);
-}
+/* Values that are members of the module. */
+#define MEMBER(name, function)                                                                     \
+    static bool parse_##name(struct parser *p) { return function(p, &p->m->name); }
+MEMBER(alias_passthrough_params, parse_bool)
+MEMBER(frontend, parse_frontend_attributes)
+MEMBER(is_scheduled, parse_bool)
+MEMBER(num_partitions, parse_int)
+MEMBER(replica_count, parse_int)
+MEMBER(spmd_to_output, parse_propagation)
+MEMBER(spmd_to_parameters, parse_propagation)
+#undef MEMBER
 
 /* Stored verbatim. */
 static bool parse_debug_attributes(struct parser *p)
@@ -224,12 +210,12 @@ static const struct header_attribute {
     bool newer;
 } header_attributes[] = {
     {"alias_passthrough_params", parse_alias_passthrough_params, false},
-    {"allow_spmd_sharding_propagation_to_output", parse_to_output, false},
-    {"allow_spmd_sharding_propagation_to_parameters", parse_to_parameters, false},
+    {"allow_spmd_sharding_propagation_to_output", parse_spmd_to_output, false},
+    {"allow_spmd_sharding_propagation_to_parameters", parse_spmd_to_parameters, false},
     {"buffer_donor", parse_buffer_donor, false},
     {"debug_attributes", parse_debug_attributes, true},
     {"entry_computation_layout", parse_entry_layout, false},
-    {"frontend_attributes", parse_module_frontend, false},
+    {"frontend_attributes", parse_frontend, false},
     {"input_output_alias", parse_input_output_alias, false},
     {"is_scheduled", parse_is_scheduled, false},
     {"num_partitions", parse_num_partitions, false},
