@@ -1,6 +1,6 @@
 /*
- * hlo_scoped.h: handles of the public interface that are freed at the end of their scope. Not
- * installed.
+ * hlo_scoped.h: handles of the public interface that are freed at the end of their scope, and
+ * lookups that several of its users need. Not installed.
  *
  *     SCOPED_MODULE *module = hlo_parse(file, 0, m);
  *
@@ -10,6 +10,7 @@
 #ifndef HLO_SCOPED_H
 #define HLO_SCOPED_H
 
+#include "base/base.h"
 #include "hlo_advanced.h"
 
 #define SCOPED_ARRAYS __attribute__((cleanup(scoped_arrays))) hlo_arrays
@@ -32,6 +33,15 @@ static inline void scoped_literal(hlo_literal **l) { hlo_literal_free(*l); }
 static inline void scoped_messages(hlo_messages **m) { hlo_messages_free(*m); }
 static inline void scoped_module(hlo_module **m) { hlo_module_free(*m); }
 static inline void scoped_program(hlo_program **p) { hlo_program_free(*p); }
+
+/* The number of an operation by its name; hlo_op_count() if unknown. */
+static inline size_t op_number(struct str name)
+{
+    size_t op = 0;
+    while (op < hlo_op_count() && !str_is(name, hlo_op_get(op).name))
+        op++;
+    return op;
+}
 
 /* The entry computation, the last of a listing. */
 static inline struct hlo_listed_computation listed_entry(const hlo_listing *l)

@@ -68,6 +68,8 @@ struct str str_cut(struct str *s, char separator);
 const char *str_last(struct str s, char c); /* the last `c` in `s`, or NULL */
 struct str str_cut_line(struct str *s); /* removes and returns the first line, with its line end */
 bool str_eq_nocase(struct str a, struct str b);
+/* The position of a word in a list; -1: it is not in it. */
+int str_among(struct str s, const char *const *words, size_t count);
 /* Edit distance (insertion, deletion, substitution, transposition of neighbours), at most `limit`.
  * Used for suggestions. */
 unsigned str_distance(struct str a, struct str b, unsigned limit);

@@ -234,7 +234,7 @@ static void check_case(struct golden *g, const struct directive *d)
                  "'case: rejection' requires 'error:'; value and edge require 'out:', 'out-pairs:' "
                  "or 'outfeed:'");
     while ((op = cut_word(&rest)).len > 0)
-        if (find_op(op) == hlo_op_count())
+        if (op_number(op) == hlo_op_count())
             complain(g, d->line, "unknown operation in 'case:'");
 }
 

@@ -7,14 +7,6 @@ enum { CODE_LENGTH = 400 }; /* longer definitions are cut off */
 
 /* ---- operations and attributes ---- */
 
-static size_t op_number(struct str name)
-{
-    size_t i = 0;
-    while (i < hlo_op_count() && !str_is(name, hlo_op_get(i).name))
-        i++;
-    return i;
-}
-
 static void put_attribute(struct buf *out, size_t op, size_t i, const struct hlo_op_attribute *a)
 {
     const char *word;

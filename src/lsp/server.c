@@ -325,9 +325,8 @@ static bool read_options(struct call *c)
                             *fake = member(options, "fake", DICT_STRING),
                             *inputs = member(options, "inputs", DICT_STRING),
                             *bundle = member(options, "bundle", DICT_STRING);
-    for (size_t i = 0; fake && i < COUNT_OF(kinds); i++)
-        if (str_is(fake->s, kinds[i]))
-            c->s->fake = (int)i;
+    if (fake)
+        c->s->fake = str_among(fake->s, kinds, COUNT_OF(kinds));
     if (fake && c->s->fake < 0)
         return call_fail(c, LSP_PARAMS,
                          "invalid value of 'fake': expected zeros, ones, iota, uniform, normal or "

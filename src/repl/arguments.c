@@ -149,13 +149,9 @@ static int set_named(struct argument_list *g, const char *text, size_t value)
 static bool read_kind(struct argument_list *g, const char *word)
 {
     static const char *const kinds[] = {HLO_FAKE_WORDS};
-    g->kind = HLO_FAKE_UNIFORM;
-    for (size_t i = 0; i < COUNT_OF(kinds) && word; i++)
-        if (strcmp(kinds[i], word) == 0) {
-            g->kind = (enum hlo_fake)i;
-            return true;
-        }
-    return !word;
+    const int kind = word ? str_among(str_of(word), kinds, COUNT_OF(kinds)) : HLO_FAKE_UNIFORM;
+    g->kind = kind < 0 ? HLO_FAKE_UNIFORM : (enum hlo_fake)kind;
+    return kind >= 0;
 }
 
 /* TEXT is `--NAME` or `--NAME=VALUE`. */

@@ -100,11 +100,9 @@ static bool is_alone(const char *op)
                                            "reduce",    "shape",       "sort", "tuple",   "window"};
     static const char *const control[] = {"call", "conditional", "while"};
     const struct hlo_op found = expression_op_named(str_of(op));
-    bool alone = false;
-    for (size_t i = 0; i < COUNT_OF(families); i++)
-        alone |= found.name && strcmp(families[i], found.family) == 0;
-    for (size_t i = 0; i < COUNT_OF(control); i++)
-        alone |= strcmp(control[i], op) == 0;
+    const bool alone =
+        (found.name && str_among(str_of(found.family), families, COUNT_OF(families)) >= 0) ||
+        str_among(str_of(op), control, COUNT_OF(control)) >= 0;
     const bool in_parts = str_ends(str_of(op), STR("-start")) || str_ends(str_of(op), STR("-done"));
     return alone && !in_parts;
 }

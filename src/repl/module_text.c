@@ -152,10 +152,7 @@ static bool is_of_interface(struct str word)
     static const char *const words[] = {"alias_passthrough_params", "buffer_donor",
                                         "entry_computation_layout", "input_output_alias",
                                         "is_scheduled"};
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        if (str_is(word, words[i]))
-            return true;
-    return false;
+    return str_among(word, words, COUNT_OF(words)) >= 0;
 }
 
 /* Writes the header without those attributes. */
