@@ -145,7 +145,7 @@ static bool take_branch(struct node *n, const struct onnx_graph *g)
     inner.node = n->onnx;
     bool ok = translate_graph(&inner, g, outputs);
     for (size_t k = 0; ok && k < g->output_count; k++)
-        set_val(n, k, &outputs[k]);
+        set_val(n, k, outputs[k]);
     return ok;
 }
 
@@ -164,9 +164,9 @@ static bool translate_branch(struct node *n, struct branch *b, const char *name,
     put_tuple_type(&shape, types, c->count);
     hlo_inst *p = emit_parameter(&b->scope, 0, shape.data, STR("outer"));
     for (size_t k = 0; k < c->count; k++) {
-        struct val v =
-            val_unpack(&b->scope, &types[k], hlo_get_tuple_element(b->scope.c, p, (int64_t)k));
-        bind_val(&b->scope, c->names[k], &v);
+        bind_val(
+            &b->scope, c->names[k],
+            val_unpack(&b->scope, &types[k], hlo_get_tuple_element(b->scope.c, p, (int64_t)k)));
     }
     b->outputs = ARENA_ARRAY(s->imp->arena, struct val, b->graph->output_count + 1);
     return translate_graph(&b->scope, b->graph, b->outputs);
@@ -216,8 +216,7 @@ static bool choose(struct node *n, hlo_inst *condition, struct branch *branches,
     hlo_inst *x =
         emit_typed(s, shape.data, "conditional", (hlo_inst *[]){condition, arg, arg}, 3, called);
     for (size_t k = 0; k < count; k++) {
-        struct val v = val_unpack(s, &results[k], hlo_get_tuple_element(s->c, x, (int64_t)k));
-        set_val(n, k, &v);
+        set_val(n, k, val_unpack(s, &results[k], hlo_get_tuple_element(s->c, x, (int64_t)k)));
     }
     return true;
 }
@@ -274,12 +273,11 @@ static hlo_inst *translate_body(struct loop *l, struct scope *inner, hlo_builder
             k < l->carried ? g->inputs[k + 2].name : l->captured.names[k - l->carried];
         SCOPED_BUF shape = {0};
         put_type(&shape, &l->types[k]);
-        struct val v =
-            val_unpack(inner, &l->types[k], emit_parameter(inner, k + 2, shape.data, name));
-        bind_val(inner, name, &v);
+        bind_val(inner, name,
+                 val_unpack(inner, &l->types[k], emit_parameter(inner, k + 2, shape.data, name)));
     }
-    bind_val(inner, g->inputs[0].name, &index);
-    bind_val(inner, g->inputs[1].name, &condition);
+    bind_val(inner, g->inputs[0].name, index);
+    bind_val(inner, g->inputs[1].name, condition);
     if (!translate_graph(inner, g, outputs))
         return NULL;
     struct node as_node = *l->n;
@@ -471,8 +469,7 @@ static bool call_loop(struct loop *l, hlo_inst *m, hlo_inst *condition)
                              loop_attributes(l, body, m != NULL, condition != NULL));
     for (size_t k = 0; k < l->carried + l->scans; k++) {
         size_t at = k < l->carried ? k : k + l->captured.count;
-        struct val v = val_unpack(s, &results[at], hlo_get_tuple_element(s->c, x, (int64_t)at));
-        set_val(l->n, k, &v);
+        set_val(l->n, k, val_unpack(s, &results[at], hlo_get_tuple_element(s->c, x, (int64_t)at)));
     }
     return true;
 }

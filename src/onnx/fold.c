@@ -27,7 +27,7 @@ static void bind_known(struct scope *s, struct scope *outer, const struct onnx_n
             continue;
         struct val v = *find_val(outer, node->inputs[k]);
         v.data = NULL;
-        bind_val(s, node->inputs[k], &v);
+        bind_val(s, node->inputs[k], v);
     }
 }
 

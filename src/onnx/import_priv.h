@@ -103,7 +103,7 @@ bool refuse_node(struct scope *s, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Opens a scope nested in `outer`. */
 void begin_scope(struct scope *s, struct scope *outer);
 /* Binds a name to a value in the scope. */
-void bind_val(struct scope *s, struct str name, const struct val *v);
+void bind_val(struct scope *s, struct str name, struct val v);
 struct val *find_val(struct scope *s, struct str name);
 bool translate_by(struct scope *s, const struct onnx_node *node, const struct op_row *row,
                   struct val *outputs);
@@ -245,7 +245,7 @@ struct val *tensor_of(struct node *n, size_t k); /* a tensor; NULL with a messag
 /* A vector of sizes, int64[n]; NULL with a message. */
 struct val *shape_input(struct node *n, size_t k);
 bool set_tensor(struct node *n, const struct array *a, hlo_inst *x); /* sets the first output */
-bool set_val(struct node *n, size_t k, const struct val *v);
+bool set_val(struct node *n, size_t k, struct val v);
 bool set_known(struct node *n, hlo_literal *l, int elem);
 /* -1 is the last; false with a message. */
 bool axis_of(struct node *n, int64_t axis, int rank, int *out);

@@ -55,17 +55,16 @@ struct val *shape_input(struct node *n, size_t k)
     return NULL;
 }
 
-bool set_val(struct node *n, size_t k, const struct val *v)
+bool set_val(struct node *n, size_t k, struct val v)
 {
     if (k < n->onnx->output_count)
-        n->outputs[k] = *v;
+        n->outputs[k] = v;
     return true;
 }
 
 bool set_tensor(struct node *n, const struct array *a, hlo_inst *x)
 {
-    struct val v = tensor_val(a, x);
-    return set_val(n, 0, &v);
+    return set_val(n, 0, tensor_val(a, x));
 }
 
 bool set_known(struct node *n, hlo_literal *l, int elem)
@@ -76,7 +75,7 @@ bool set_known(struct node *n, hlo_literal *l, int elem)
     struct array a = array_of(elem, (int)x.rank, x.dims);
     struct val v = tensor_val(&a, NULL);
     v.known = l;
-    return set_val(n, 0, &v);
+    return set_val(n, 0, v);
 }
 
 bool axis_of(struct node *n, int64_t axis, int rank, int *out)

@@ -250,7 +250,7 @@ bool op_abs(struct node *n)
     struct val *v = tensor_of(n, 0);
     if (!v)
         return false;
-    return elem_is_signed(v->a.elem) ? op_unary(n) : set_val(n, 0, v);
+    return elem_is_signed(v->a.elem) ? op_unary(n) : set_val(n, 0, *v);
 }
 
 bool op_relu(struct node *n)
@@ -381,7 +381,7 @@ static bool cast(struct node *n, struct val *v, int elem)
         return refuse_node(s, "element type %s has no HLO equivalent", onnx_dtype_name(elem));
     struct array a = v->a;
     if (a.elem == elem)
-        return set_val(n, 0, v);
+        return set_val(n, 0, *v);
     hlo_inst *x = data_of(s, v);
     const char *max = largest(elem);
     if (max && attr_int(n, "saturate", 1) != 0) {

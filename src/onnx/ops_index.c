@@ -216,7 +216,7 @@ bool op_split(struct node *n)
         struct num end = num_op(s, "add", start, size[k]);
         hlo_inst *x = slice_axis(s, data_of(s, v), &a, d, start, end, num_of(1));
         struct val part = tensor_val(&a, x);
-        set_val(n, k, &part);
+        set_val(n, k, part);
         start = end;
     }
     return true;

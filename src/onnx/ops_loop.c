@@ -139,7 +139,7 @@ bool op_sequence_map(struct node *n)
     struct val *outputs = ARENA_ARRAY(n->s->imp->arena, struct val, g->output_count + 1);
     bool ok = translate_instead(n, &all, outputs);
     for (size_t k = 0; ok && k < g->output_count; k++)
-        set_val(n, k, &outputs[k]);
+        set_val(n, k, outputs[k]);
     return ok;
 }
 
@@ -261,8 +261,7 @@ static bool set_stacked(struct node *n, const struct scan *c, size_t k, const st
     if (listed(&c->output_directions, k))
         x = emit_op(n->s, &a, "reverse", &x, 1, "dimensions={0}");
     x = move_dimension(n->s, x, &a, 0, axis);
-    struct val out = tensor_val(&a, x);
-    return set_val(n, c->states + k, &out);
+    return set_val(n, c->states + k, tensor_val(&a, x));
 }
 
 bool op_scan(struct node *n)
@@ -275,7 +274,7 @@ bool op_scan(struct node *n)
     if (!translate_instead(n, &all, outputs))
         return false;
     for (size_t k = 0; k < c.states; k++)
-        set_val(n, k, &outputs[k]);
+        set_val(n, k, outputs[k]);
     for (size_t k = 0; k < c.outputs; k++)
         if (!set_stacked(n, &c, k, &outputs[c.states + k]))
             return false;

@@ -153,8 +153,7 @@ static bool split_all(struct node *n, struct val *v, int axis)
     bool keeps = attr_int(n, "keepdims", 1) != 0, is_new[ONNX_MAX_RANK + 2] = {false};
     struct array a = v->a, element = {.elem = a.elem};
     if (v->a.dims[axis] == 0) {
-        struct val none = empty_sequence(s, a.elem);
-        return set_val(n, 0, &none);
+        return set_val(n, 0, empty_sequence(s, a.elem));
     }
     hlo_inst *x = data_of(s, v);
     struct num length = num_size(s, x, &a, axis);
@@ -185,7 +184,7 @@ static bool split_all(struct node *n, struct val *v, int axis)
     hlo_inst *count = emit_convert(s, num_inst(s, length), &one, ELEM_S32);
     out.sizes = emit_sized(s, t, &table, 0, count);
     out.data = emit_sized(s, x, &data, 0, count);
-    return set_val(n, 0, &out);
+    return set_val(n, 0, out);
 }
 
 /* Sizes of the parts; NULL with a message. */
@@ -240,10 +239,9 @@ bool op_split_to_sequence(struct node *n)
         start = end;
     }
     if (count == 0) {
-        struct val none = empty_sequence(s, v->a.elem);
-        return set_val(n, 0, &none);
+        return set_val(n, 0, empty_sequence(s, v->a.elem));
     }
     bool ok;
     struct val out = sequence_of(s, parts, count, &ok);
-    return ok && set_val(n, 0, &out);
+    return ok && set_val(n, 0, out);
 }

@@ -140,8 +140,7 @@ bool op_sequence_empty(struct node *n)
     int64_t elem = attr_int(n, "dtype", ELEM_F32);
     if (elem < 0 || elem > INT_MAX || (elem != 0 && !onnx_dtype_hlo((int)elem)))
         return refuse_node(n->s, "HLO has no element type %" PRId64, elem);
-    struct val v = empty_sequence(n->s, (int)elem);
-    return set_val(n, 0, &v);
+    return set_val(n, 0, empty_sequence(n->s, (int)elem));
 }
 
 bool op_sequence_construct(struct node *n)
@@ -155,7 +154,7 @@ bool op_sequence_construct(struct node *n)
         elements[k] = *v;
     }
     struct val out = sequence_of(n->s, elements, n->input_count, &ok);
-    return ok && set_val(n, 0, &out);
+    return ok && set_val(n, 0, out);
 }
 
 /* ---- modification ---- */
@@ -224,7 +223,7 @@ bool op_sequence_insert(struct node *n)
                         "dimensions={0}");
     if (input_of(n, 2) && !move_last(n, &out, length))
         return false;
-    return set_val(n, 0, &out);
+    return set_val(n, 0, out);
 }
 
 bool op_sequence_erase(struct node *n)
@@ -240,7 +239,7 @@ bool op_sequence_erase(struct node *n)
     if (input_of(n, 1) && !position_of(n, 1, length, &at))
         return false;
     pick(s, &out, shifted(s, seq->length, at, 1), seq->length, less);
-    return set_val(n, 0, &out);
+    return set_val(n, 0, out);
 }
 
 /* ---- element access ---- */
@@ -314,8 +313,7 @@ bool op_optional(struct node *n)
     if (v) {
         type = *v;
         type.kind = is_sequence(v) ? ONNX_OPTIONAL_SEQUENCE : ONNX_OPTIONAL;
-        struct val out = val_coerce(s, v, &type);
-        return set_val(n, 0, &out);
+        return set_val(n, 0, val_coerce(s, v, &type));
     }
     if (!attr || attr->kind != ONNX_ATTR_TYPE)
         return refuse_node(s, "a type is required without an input");
@@ -328,8 +326,7 @@ bool op_optional(struct node *n)
     struct val none = type;
     none.there = emit_scalar(s, ELEM_PRED, "false");
     none.a.elem = 0; /* so that it is created */
-    struct val out = val_coerce(s, &none, &type);
-    return set_val(n, 0, &out);
+    return set_val(n, 0, val_coerce(s, &none, &type));
 }
 
 bool op_optional_has_element(struct node *n)
@@ -348,5 +345,5 @@ bool op_optional_get_element(struct node *n)
         return refuse_node(n->s, "missing input 0");
     struct val out = *v;
     out.kind = is_sequence(v) ? ONNX_SEQUENCE : ONNX_TENSOR;
-    return set_val(n, 0, &out);
+    return set_val(n, 0, out);
 }
