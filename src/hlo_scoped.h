@@ -22,6 +22,7 @@
 #define SCOPED_LITERAL __attribute__((cleanup(scoped_literal))) hlo_literal
 #define SCOPED_MESSAGES __attribute__((cleanup(scoped_messages))) hlo_messages
 #define SCOPED_MODULE __attribute__((cleanup(scoped_module))) hlo_module
+#define SCOPED_ONNX __attribute__((cleanup(scoped_onnx))) hlo_onnx
 #define SCOPED_PROGRAM __attribute__((cleanup(scoped_program))) hlo_program
 
 static inline void scoped_arrays(hlo_arrays **s) { hlo_arrays_free(*s); }
@@ -32,6 +33,7 @@ static inline void scoped_listing(hlo_listing **l) { hlo_listing_free(*l); }
 static inline void scoped_literal(hlo_literal **l) { hlo_literal_free(*l); }
 static inline void scoped_messages(hlo_messages **m) { hlo_messages_free(*m); }
 static inline void scoped_module(hlo_module **m) { hlo_module_free(*m); }
+static inline void scoped_onnx(hlo_onnx **model) { hlo_onnx_free(*model); }
 static inline void scoped_program(hlo_program **p) { hlo_program_free(*p); }
 
 /* The number of an operation by its name; hlo_op_count() if unknown. */

@@ -95,6 +95,10 @@ struct reader {
     const struct computation_info *c; /* being translated */
 };
 
+/* Declares readers whose scratch memory is freed at the end of their scope: see SCOPED_BUF. */
+#define SCOPED_READER __attribute__((cleanup(proto_reader_end))) struct reader
+static inline void proto_reader_end(struct reader *r) { arena_free(&r->scratch); }
+
 /* Ids, names and orders of all computations. */
 bool proto_read_computations(struct reader *r);
 /* The position of an instruction of the computation, by its local id; SIZE_MAX: none. */

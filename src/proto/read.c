@@ -115,23 +115,21 @@ static bool put_module(struct reader *r);
 static bool put_recovery_module(struct reader *r, const Xla__HloModuleProto *m)
 {
     SCOPED_BUF text = {0};
-    struct reader inner = {.p = r->p,
+    SCOPED_READER inner = {.p = r->p,
                            .ds = r->ds,
                            .a = r->a,
+                           .scratch = arena_make(),
                            .out = &text,
                            .m = m,
                            .node = r->node,
                            .inline_values = true};
-    arena_init(&inner.scratch);
     proto_enter(&inner, "recovery_module", -1);
-    const bool ok = put_module(&inner);
-    if (ok) {
-        proto_leave(&inner, r->node);
-        buf_puts(r->out, ", ");
-        text_print_quoted(r->out, buf_view(&text));
-    }
-    arena_free(&inner.scratch);
-    return ok;
+    if (!put_module(&inner))
+        return false;
+    proto_leave(&inner, r->node);
+    buf_puts(r->out, ", ");
+    text_print_quoted(r->out, buf_view(&text));
+    return true;
 }
 
 static bool put_recovery_table(struct reader *r)
@@ -296,12 +294,15 @@ struct proto_module *proto_read(struct diags *ds, const struct proto_input *inpu
     struct proto_module *p = heap_zalloc(1, sizeof *p);
     bool ok = proto_unpack(ds, p, input, descriptor_of(input->kind));
     if (ok) {
-        struct reader r = {.p = p, .ds = ds, .a = &p->arena, .out = &p->text, .node = SIZE_MAX};
-        arena_init(&r.scratch);
+        SCOPED_READER r = {.p = p,
+                           .ds = ds,
+                           .a = &p->arena,
+                           .scratch = arena_make(),
+                           .out = &p->text,
+                           .node = SIZE_MAX};
         ok = proto_read_stored(&r, input);
         r.m = ok ? module_of(&r, input->kind) : NULL;
         ok = r.m && put_module(&r);
-        arena_free(&r.scratch);
     }
     if (ok && p->text.size >= UINT32_MAX)
         ok = DIAG_ERROR(ds, NO_SPAN, TEXT_TOO_LARGE, p->text.size);

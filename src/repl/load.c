@@ -194,7 +194,7 @@ int load_text(struct session *s, const char *name, struct str text, uint32_t lin
 static int load_onnx(struct session *s, const char *path)
 {
     hlo_messages *m = hlo_messages_new();
-    hlo_onnx *model = NULL;
+    SCOPED_ONNX *model = NULL;
     int status = (int)hlo_onnx_open(path, &model, m);
     SCOPED_MODULE *module = model ? hlo_onnx_import(model, NULL, 0, m) : NULL;
     if (model && !module)
@@ -204,7 +204,6 @@ static int load_onnx(struct session *s, const char *path)
         SCOPED_TEXT text = hlo_print(module, HLO_PRINT_EXACT);
         status = load_text(s, path, (struct str){text.data, text.size}, 1);
     }
-    hlo_onnx_free(model);
     return status;
 }
 
