@@ -68,6 +68,8 @@ struct str str_cut(struct str *s, char separator);
 const char *str_last(struct str s, char c); /* the last `c` in `s`, or NULL */
 struct str str_cut_line(struct str *s); /* removes and returns the first line, with its line end */
 bool str_eq_nocase(struct str a, struct str b);
+/* The position of a word in a list; -1: it is not in it. */
+int str_among(struct str s, const char *const *words, size_t count);
 /* Edit distance (insertion, deletion, substitution, transposition of neighbours), at most `limit`.
  * Used for suggestions. */
 unsigned str_distance(struct str a, struct str b, unsigned limit);
@@ -222,6 +224,12 @@ void buf_printf(struct buf *b, const char *format, ...) PRINTF_LIKE(2, 3);
 void buf_vprintf(struct buf *b, const char *format, va_list ap) PRINTF_LIKE(2, 0);
 void buf_int(struct buf *b, int64_t v);
 void buf_uint(struct buf *b, uint64_t v);
+/* Writes the brackets of a list and the separators between its items; the body writes item K:
+ *     for (int k = 0; BUF_LIST(b, k, count, "{}", ", "); k++)
+ * BRACKETS may be empty. */
+#define BUF_LIST(b, k, count, brackets, separator)                                                 \
+    buf_list((b), (int64_t)(k), (int64_t)(count), (brackets), (separator))
+bool buf_list(struct buf *b, int64_t k, int64_t count, const char *brackets, const char *separator);
 /* The contents as a slice; the pointer is not NULL, even for an empty buffer. */
 static inline struct str buf_view(const struct buf *b)
 {
@@ -407,8 +415,10 @@ struct file_bytes {
  * False with errno set; EFBIG if a file has 4 GiB or more, or a stream (pipe, device) exceeds its
  * limit. */
 bool file_read(const char *path, struct file_bytes *out);
-/* Frees or unmaps the contents. */
+/* Frees or unmaps the contents; {0} is allowed. */
 void file_release(struct file_bytes *f);
+/* Declares contents that are released at the end of their scope: see SCOPED_BUF. */
+#define SCOPED_BYTES __attribute__((cleanup(file_release))) struct file_bytes
 const char *file_problem(int error);      /* strerror, with messages for those limits */
 bool file_is_directory(const char *path); /* false, too, if it does not exist */
 /* Whether it is a regular file that begins with these bytes. */

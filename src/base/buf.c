@@ -93,6 +93,17 @@ void buf_uint(struct buf *b, uint64_t v)
     buf_bytes(b, text + at, sizeof text - at);
 }
 
+bool buf_list(struct buf *b, int64_t k, int64_t count, const char *brackets, const char *separator)
+{
+    if (k == 0 && *brackets)
+        buf_putc(b, brackets[0]);
+    else if (k > 0 && k < count)
+        buf_puts(b, separator);
+    if (k == count && *brackets)
+        buf_putc(b, brackets[1]);
+    return k < count;
+}
+
 void buf_int(struct buf *b, int64_t v)
 {
     if (v < 0)

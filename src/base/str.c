@@ -76,6 +76,14 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
     return m < c ? m : c;
 }
 
+int str_among(struct str s, const char *const *words, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        if (str_is(s, words[k]))
+            return (int)k;
+    return -1;
+}
+
 unsigned str_distance(struct str a, struct str b, unsigned limit)
 {
     size_t gap = a.len > b.len ? a.len - b.len : b.len - a.len;

@@ -36,18 +36,19 @@ static bool needs_value(const struct arguments *a, size_t param, size_t particip
  * take precedence over common ones. */
 static bool all_from(struct arguments *a, const char *path, int64_t only)
 {
-    hlo_arrays *s = hlo_arrays_open(path, a->m);
-    bool ok = s && hlo_arrays_fit(s, a->module, a->m);
-    for (size_t p = 0; ok && p < a->participants; p++)
-        for (size_t i = 0; ok && i < a->count; i++) {
+    SCOPED_ARRAYS *s = hlo_arrays_open(path, a->m);
+    if (!s || !hlo_arrays_fit(s, a->module, a->m))
+        return false;
+    for (size_t p = 0; p < a->participants; p++)
+        for (size_t i = 0; i < a->count; i++) {
             if ((only != ALL_PARTICIPANTS && only != (int64_t)p) || !needs_value(a, i, p))
                 continue;
             hlo_literal *l = hlo_arrays_param(s, "arg", a->module, i, p, a->m);
             *place(a, i, (int64_t)p) = l;
-            ok = l != NULL;
+            if (!l)
+                return false;
         }
-    hlo_arrays_free(s);
-    return ok;
+    return true;
 }
 
 static bool one_argument(struct arguments *a, size_t param, int64_t participant, const char *text)

@@ -227,8 +227,6 @@ void put_xml(struct buf *out, struct str text);
 /* Sorts the values, at least one, and returns their median. */
 double sort_median(double *values, size_t count);
 
-/* ops.c: the number of an op by name; hlo_op_count() if unknown. */
-size_t find_op(struct str name);
 /* graph.c: see struct repl_options. */
 bool graph_write(const hlo_listing *l, long around, const char *path, hlo_messages *m);
 

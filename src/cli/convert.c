@@ -59,9 +59,8 @@ static bool read_target(const struct options *o, struct target *out)
 
 static int convert_array(const char *path, const struct target *to, hlo_messages *m)
 {
-    hlo_arrays *s = hlo_arrays_open(path, m);
+    SCOPED_ARRAYS *s = hlo_arrays_open(path, m);
     SCOPED_LITERAL *l = s ? hlo_arrays_get(s, "", NULL, m) : NULL;
-    hlo_arrays_free(s);
     const hlo_literal *const all[] = {l};
     const bool ok = l && (to->arrays ? hlo_write_arrays(to->path, "", all, 1, m)
                                      : hlo_write_literal(to->path, l, to->format, to->gzip, m));

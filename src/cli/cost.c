@@ -28,10 +28,7 @@ struct costs {
 static bool runs_whole(const char *op)
 {
     static const char *const ops[] = {"async-start", "call", "conditional", "fusion", "while"};
-    for (size_t k = 0; k < COUNT_OF(ops); k++)
-        if (strcmp(op, ops[k]) == 0)
-            return true;
-    return false;
+    return str_among(str_of(op), ops, COUNT_OF(ops)) >= 0;
 }
 
 /* The trip count that XLA records in the backend_config of a while. */

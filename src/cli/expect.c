@@ -88,16 +88,14 @@ static hlo_literal *read_text(const struct arguments *a, const char *path, struc
 
 static hlo_literal *read_expected(const struct arguments *a, const char *path, size_t p)
 {
-    struct file_bytes bytes;
+    SCOPED_BYTES bytes = {0};
     if (!path)
         return hlo_stored_result(a->bundled ? a->bundled : a->module, p, a->m);
     if (strpbrk(path, "{[") && access(path, F_OK) != 0) /* the literal itself */
         return read_text(a, path, str_of(path));
     if (hlo_arrays_known(path) || file_begins(path, STR("PK")) || !file_read(path, &bytes))
         return hlo_read_result(path, "out", a->module, p, a->m);
-    hlo_literal *l = read_text(a, path, (struct str){bytes.data, bytes.size});
-    file_release(&bytes);
-    return l;
+    return read_text(a, path, (struct str){bytes.data, bytes.size});
 }
 
 static const char *expected_name(const struct arguments *a, const char *path)
@@ -160,8 +158,6 @@ int expect_results(const struct arguments *a, const char *path, hlo_literal *con
 
 bool bundle_has_results(const char *path, hlo_messages *m)
 {
-    hlo_arrays *s = hlo_arrays_open(path, m);
-    bool has = s && (hlo_arrays_has(s, "out0") || hlo_arrays_has(s, "out0@0"));
-    hlo_arrays_free(s);
-    return has;
+    SCOPED_ARRAYS *s = hlo_arrays_open(path, m);
+    return s && (hlo_arrays_has(s, "out0") || hlo_arrays_has(s, "out0@0"));
 }

@@ -278,11 +278,7 @@ static double usual_bound(const hlo_module *module)
         double bound;
     } widths[] = {{"f8", 0.3}, {"f4", 0.3}, {"bf16", 3e-2}, {"f16", 1e-2}};
     SCOPED_LISTING *l = hlo_list(module);
-    struct hlo_listed_computation entry = {0};
-    for (size_t c = 0; c < hlo_list_computations(l); c++)
-        if (hlo_list_computation(l, c).entry)
-            entry = hlo_list_computation(l, c);
-    const char *shape = hlo_list_inst(l, entry.root).shape;
+    const char *shape = hlo_list_inst(l, listed_entry(l).root).shape;
     double bound = 1e-3;
     for (size_t k = COUNT_OF(widths); k-- > 0;)
         if (strstr(shape, widths[k].dtype))

@@ -234,7 +234,7 @@ static void check_case(struct golden *g, const struct directive *d)
                  "'case: rejection' requires 'error:'; value and edge require 'out:', 'out-pairs:' "
                  "or 'outfeed:'");
     while ((op = cut_word(&rest)).len > 0)
-        if (find_op(op) == hlo_op_count())
+        if (op_number(op) == hlo_op_count())
             complain(g, d->line, "unknown operation in 'case:'");
 }
 
@@ -345,7 +345,7 @@ void golden_put_value(struct buf *out, const char *key, const hlo_literal *l)
 
 bool golden_rewrite(const char *path, const struct edits *edits, bool aside, hlo_messages *m)
 {
-    struct file_bytes bytes;
+    SCOPED_BYTES bytes = {0};
     SCOPED_BUF out = {0};
     if (!file_read(path, &bytes))
         return file_error(m, path, "cannot read file again: %s", file_problem(errno));
@@ -359,8 +359,6 @@ bool golden_rewrite(const char *path, const struct edits *edits, bool aside, hlo
         else if (e->first == line)
             buf_str(&out, e->text);
     }
-    bool ok = aside ? put_aside(path, (struct str){bytes.data, bytes.size}, buf_view(&out), m)
-                    : hlo_write_text(path, out.data, out.size, m);
-    file_release(&bytes);
-    return ok;
+    return aside ? put_aside(path, (struct str){bytes.data, bytes.size}, buf_view(&out), m)
+                 : hlo_write_text(path, out.data, out.size, m);
 }

@@ -526,12 +526,8 @@ void golden_run(struct golden_run *r)
         return;
     struct work w = {.r = r, .m = hlo_messages_new()};
     run_kind(&w);
-    for (size_t i = 0; w.values && i < w.participants * w.count; i++)
-        hlo_literal_free(w.values[i]);
-    for (size_t p = 0; w.results && p < w.participants; p++)
-        hlo_literal_free(w.results[p]);
-    heap_free(w.values);
-    heap_free(w.results);
+    hlo_literals_free(w.values, w.participants * w.count);
+    hlo_literals_free(w.results, w.participants);
     hlo_program_free(w.program);
     hlo_targets_free(w.targets);
     hlo_module_free(w.module);

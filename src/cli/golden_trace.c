@@ -41,7 +41,7 @@ void golden_trace_begin(struct golden_trace *g, const hlo_module *module, hlo_pr
 {
     g->count = hlo_participants(p);
     g->listing = hlo_list(module);
-    g->root = hlo_list_computation(g->listing, hlo_list_computations(g->listing) - 1).root;
+    g->root = listed_entry(g->listing).root;
     g->roots = heap_zalloc(g->count, sizeof *g->roots);
     g->trace_callbacks = HLO_WITH(hlo_trace_callbacks, .context = g, .after = look);
     hlo_trace(p, &g->trace_callbacks);

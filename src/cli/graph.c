@@ -217,12 +217,10 @@ static bool format_of(const char *word, enum graph_format *out)
     static const char *const words[] = {"dot", "svg", "html", "gv", "htm"};
     static const enum graph_format formats[] = {GRAPH_DOT, GRAPH_SVG, GRAPH_HTML, GRAPH_DOT,
                                                 GRAPH_HTML};
-    for (size_t k = 0; k < COUNT_OF(words); k++)
-        if (strcmp(word, words[k]) == 0) {
-            *out = formats[k];
-            return true;
-        }
-    return false;
+    const int k = str_among(str_of(word), words, COUNT_OF(words));
+    if (k >= 0)
+        *out = formats[k];
+    return k >= 0;
 }
 
 static bool format_of_file(const char *path, enum graph_format *out)

@@ -25,7 +25,7 @@ static const struct kind {
 
 static const struct kind *kind_of(struct picture *p, const char *op)
 {
-    const size_t found = find_op(str_of(op));
+    const size_t found = op_number(str_of(op));
     const char *family = found < hlo_op_count() ? hlo_op_get(found).family : op;
     const struct str words[] = {arena_printf(&p->arena, " %s ", op),
                                 arena_printf(&p->arena, " %s ", family)};

@@ -47,7 +47,7 @@ static int import(struct model_inputs *in, int64_t bound)
 int import_command(const struct options *o)
 {
     int64_t bound;
-    hlo_onnx *model = NULL;
+    SCOPED_ONNX *model = NULL;
     if (!option_int(o, OPT_BOUND, 1, INT32_MAX, BOUND, &bound))
         return HLO_USAGE;
     SCOPED_MESSAGES *m = hlo_messages_new();
@@ -59,6 +59,5 @@ int import_command(const struct options *o)
         model_inputs_free(&in);
     }
     report(o, m);
-    hlo_onnx_free(model);
     return status;
 }

@@ -138,7 +138,7 @@ static int show_version(const struct options *o)
 static int show_help_of(struct options *o, const char *word)
 {
     o->command = command_find(word);
-    if (o->command == CMD_NONE && find_op(str_of(word)) < hlo_op_count())
+    if (o->command == CMD_NONE && op_number(str_of(word)) < hlo_op_count())
         return usage_error(o, "'%s' is an operation; see 'hlo ops %s'", word, word);
     if (o->command == CMD_NONE && *word)
         return unknown_command(o, word);

@@ -210,11 +210,10 @@ static bool value_of_npz(struct model_inputs *in, const hlo_arrays *z, size_t i)
 
 static bool all_of_npz(struct model_inputs *in, const char *path)
 {
-    hlo_arrays *z = hlo_arrays_open(path, in->m);
+    SCOPED_ARRAYS *z = hlo_arrays_open(path, in->m);
     bool ok = z != NULL;
     for (size_t i = 0; ok && i < in->count; i++)
         ok = in->values[i] || value_of_npz(in, z, i);
-    hlo_arrays_free(z);
     return ok;
 }
 
@@ -222,20 +221,17 @@ static bool value_of_npy(struct model_inputs *in, size_t i, const char *path)
 {
     struct hlo_onnx_port port;
     hlo_onnx_input(in->model, i, &port);
-    hlo_arrays *z = hlo_arrays_open(path, in->m);
+    SCOPED_ARRAYS *z = hlo_arrays_open(path, in->m);
     hlo_literal *l = z ? hlo_arrays_get(z, "", port.dtype, in->m) : NULL;
-    hlo_arrays_free(z);
     return l && put_tensors(in, i, true, &(struct tensors){&l, 1, 1});
 }
 
 static bool value_of_text_file(struct model_inputs *in, size_t i, const char *path)
 {
-    struct file_bytes file;
+    SCOPED_BYTES file = {0};
     if (!file_read(path, &file))
         return file_error(in->m, path, "cannot read file: %s", file_problem(errno));
-    bool ok = value_of_text(in, i, (struct str){file.data, file.size});
-    file_release(&file);
-    return ok;
+    return value_of_text(in, i, (struct str){file.data, file.size});
 }
 
 bool model_inputs_read(struct model_inputs *in, const char *directory)

@@ -282,7 +282,7 @@ int model_command(const struct options *o, const struct hlo_run_options *options
                                option_row(others[i])->name);
     if (o->each_count > 0)
         return usage_error(o, "ONNX models have no participants");
-    hlo_onnx *model;
+    SCOPED_ONNX *model = NULL;
     SCOPED_MESSAGES *m = hlo_messages_new();
     int status = (int)hlo_onnx_open(o->args[0], &model, m);
     struct model_inputs in = {.o = o, .m = m, .model = model};
@@ -296,6 +296,5 @@ int model_command(const struct options *o, const struct hlo_run_options *options
     } else {
         report(o, m);
     }
-    hlo_onnx_free(model);
     return status;
 }

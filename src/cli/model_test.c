@@ -95,7 +95,7 @@ static void run_set(struct model_inputs *in, const char *directory, struct buf *
 void model_test(const struct options *o, const char *data_set, struct buf *why)
 {
     SCOPED_MESSAGES *m = hlo_messages_new();
-    hlo_onnx *model = NULL;
+    SCOPED_ONNX *model = NULL;
     struct model_inputs in = {.o = o, .m = m};
     SCOPED_BUF path = {0};
     buf_printf(&path, "%s/../model.onnx", data_set);
@@ -107,5 +107,4 @@ void model_test(const struct options *o, const char *data_set, struct buf *why)
     } else {
         complain(why, path.data, m);
     }
-    hlo_onnx_free(model);
 }

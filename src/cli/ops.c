@@ -89,14 +89,6 @@ static void put_op(size_t i)
     printf("\nExamples:\n\n%s", op.script);
 }
 
-size_t find_op(struct str name)
-{
-    size_t i = 0;
-    while (i < hlo_op_count() && !str_is(name, hlo_op_get(i).name))
-        i++;
-    return i;
-}
-
 /* Describes a builder form and the operation that it is lowered to. */
 static bool put_form(const char *name)
 {
@@ -109,7 +101,7 @@ static bool put_form(const char *name)
            "core HLO that usually ends in "
            "%s:\n\n",
            form.name, form.help, form.spec, form.op);
-    put_op(find_op(str_of(form.op)));
+    put_op(op_number(str_of(form.op)));
     return true;
 }
 
@@ -168,7 +160,7 @@ int ops_command(const struct options *o)
 {
     if (o->arg_count > 1)
         return usage_error(o, "expected at most one operation, got %zu", o->arg_count);
-    size_t op = o->arg_count ? find_op(str_of(o->args[0])) : hlo_op_count();
+    size_t op = o->arg_count ? op_number(str_of(o->args[0])) : hlo_op_count();
     if (o->arg_count && op == hlo_op_count())
         return put_form(o->args[0]) ? HLO_OK : unknown_op(o, o->args[0]);
     if (o->given[OPT_DICT])

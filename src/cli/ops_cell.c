@@ -68,9 +68,7 @@ static bool runs(hlo_module *module, const char *example_args, bool plain, hlo_m
                     m);
     bool ok = result != NULL;
     hlo_literal_free(result);
-    for (size_t i = 0; i < made; i++)
-        hlo_literal_free(args[i]);
-    heap_free(args);
+    hlo_literals_free(args, made);
     return ok;
 }
 

@@ -30,12 +30,11 @@ static int plan_file(const struct options *o, const hlo_file *f, hlo_messages *m
                                       .only_first = true};
     if (!option_threads(o, 0, &options.threads))
         return HLO_USAGE;
-    hlo_targets *targets = targets_of(o, m);
+    SCOPED_TARGETS *targets = targets_of(o, m);
     int status = targets ? HLO_OK : HLO_USAGE;
     options.targets = targets;
     for (size_t part = 0; part < hlo_file_count(f) && status == HLO_OK; part++)
         status = plan_part(o, f, part, &options, m);
-    hlo_targets_free(targets);
     return status;
 }
 

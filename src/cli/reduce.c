@@ -101,13 +101,12 @@ static int reduce(struct check *c, hlo_module *module, hlo_messages *m)
                           .make_up = true};
     if (!arguments_participants(&a, module))
         return HLO_USAGE;
-    hlo_targets *targets = targets_of(o, m);
+    SCOPED_TARGETS *targets = targets_of(o, m);
     c->options.targets = targets;
     int status = targets ? prepare(c, &a, m) : HLO_USAGE;
     if (status == HLO_OK)
         status = search(c, module, m);
     arguments_free(&a);
-    hlo_targets_free(targets);
     return status;
 }
 

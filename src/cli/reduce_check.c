@@ -127,8 +127,7 @@ static int record_module(struct check *c, uint64_t max, uint64_t most_each, hlo_
 static size_t set_values(struct check *c, const hlo_arrays *arrays)
 {
     const size_t count = hlo_list_count(c->listing);
-    const struct hlo_listed root = hlo_list_inst(
-        c->listing, hlo_list_computation(c->listing, hlo_list_computations(c->listing) - 1).root);
+    const struct hlo_listed root = hlo_list_inst(c->listing, listed_entry(c->listing).root);
     const bool tuple = strcmp(root.op, "tuple") == 0;
     size_t found = 0;
     c->given = heap_zalloc(count + 1, sizeof *c->given);
@@ -146,13 +145,12 @@ static size_t set_values(struct check *c, const hlo_arrays *arrays)
 
 static int reference_of_file(struct check *c, hlo_messages *m)
 {
-    hlo_arrays *arrays = hlo_arrays_open(c->text, m);
+    SCOPED_ARRAYS *arrays = hlo_arrays_open(c->text, m);
     int status =
         arrays ? record_module(c, CACHE_NONE, 0, m) : HLO_USAGE; /* only to count the steps */
     if (status == HLO_OK && set_values(c, arrays) == 0)
         status = usage_error(c->o, "%s has no arrays named like instructions or out0, out1, ...",
                              c->text);
-    hlo_arrays_free(arrays);
     return status;
 }
 
@@ -346,8 +344,7 @@ static bool differs_from(struct check *c, const char *name, const hlo_literal *i
  * one. */
 static bool result_mismatches(struct check *c, const hlo_listing *l, const hlo_literal *result)
 {
-    struct hlo_listed root =
-        hlo_list_inst(l, hlo_list_computation(l, hlo_list_computations(l) - 1).root);
+    struct hlo_listed root = hlo_list_inst(l, listed_entry(l).root);
     if (strcmp(root.op, "tuple") != 0)
         return differs_from(c, root.name, result);
     for (size_t k = 0; k < root.operand_count; k++)

@@ -26,18 +26,15 @@ int repl_command(const struct options *o)
         !option_int(o, OPT_MODULE, 1, INT32_MAX, 0, &part))
         return HLO_USAGE;
     SCOPED_MESSAGES *m = hlo_messages_new();
-    hlo_targets *targets = targets_of(o, m);
-    const char **commands = heap_zalloc(o->each_count + 1, sizeof *commands);
+    SCOPED_TARGETS *targets = targets_of(o, m);
+    SCOPED_HEAP const char **commands = heap_zalloc(o->each_count + 1, sizeof *commands);
     report(o, m);
     r.run.targets = targets;
     r.seed = (uint64_t)seed;
     r.part = (size_t)part;
     r.commands = commands;
-    for (size_t k = 0; commands && k < o->each_count; k++)
+    for (size_t k = 0; k < o->each_count; k++)
         if (o->each[k].id == OPT_COMMAND)
             commands[r.command_count++] = o->each[k].value;
-    int status = targets && commands ? repl_main(&r) : HLO_USAGE;
-    hlo_targets_free(targets);
-    heap_free(commands);
-    return status;
+    return targets ? repl_main(&r) : HLO_USAGE;
 }

@@ -71,10 +71,10 @@ static int word(struct request *r, const char *name, const char *const *words, i
                 int absent)
 {
     const struct dict_value *v = r->options ? dict_find(r->options, str_of(name)) : NULL;
-    for (int k = 0; v && k < count; k++)
-        if (v->kind == DICT_STRING && str_is(v->s, words[k]))
-            return k;
-    return v ? (refuse(r, "invalid value of option '%s'", name), -1) : absent;
+    const int k = v && v->kind == DICT_STRING ? str_among(v->s, words, (size_t)count) : -1;
+    if (v && k < 0)
+        refuse(r, "invalid value of option '%s'", name);
+    return v ? k : absent;
 }
 
 /* ---- modules ---- */
@@ -160,11 +160,8 @@ static int answer_ls(struct request *r)
 {
     SCOPED_LISTING *l = hlo_list(r->module);
     buf_json_open(&r->out, "instructions", '[');
-    for (size_t i = 0; i < hlo_list_count(l); i++) {
-        if (i > 0)
-            buf_putc(&r->out, ',');
+    for (size_t i = 0; BUF_LIST(&r->out, i, hlo_list_count(l), "", ","); i++)
         put_listed_json(&r->out, l, i);
-    }
     buf_putc(&r->out, ']');
     return HLO_OK;
 }

@@ -54,11 +54,10 @@ static int why(struct arguments *a, const hlo_listing *l, const char *path, cons
         bool interrupted = false;
         const struct hlo_recording how = {
             .size = sizeof how, .context = &interrupted, .begin = begin, .end = end};
-        hlo_recorded *r = hlo_record(l, &options, a->all, a->count, &how, a->m);
+        SCOPED_RECORDED *r = hlo_record(l, &options, a->all, a->count, &how, a->m);
         status = r && !interrupted ? ask(a, r, element, &view) : HLO_FAILED;
         if (interrupted)
             status = STATUS_INTERRUPTED;
-        hlo_recorded_free(r);
     }
     return status;
 }

@@ -50,20 +50,20 @@ static const struct shape *scaled(struct infer *ctx, const struct inst *i, int64
     for (int k = 0; k < i->operand_count; k++) {
         const struct shape *s = operand_shape(i, k);
         int64_t size;
-        if (divide && (count == 0 || s->dims[d] % count != 0)) {
-            report_operand(ctx, i, k, "dimension %" PRId64 " divisible by %" PRId64, d, count);
-            return NULL;
-        }
+        if (divide && (count == 0 || s->dims[d] % count != 0))
+            return report_operand(ctx, i, k, "dimension %" PRId64 " divisible by %" PRId64, d,
+                                  count),
+                   NULL;
         if (divide) {
             bool dynamic = shape_dim_dynamic(s, (int)d);
             size = dynamic ? DIM_UNBOUNDED : s->dims[d] / count;
             out[k] = resized(ctx, s, d, size, dynamic);
         } else {
-            if (!mul_i64(s->dims[d], count, &size)) {
-                report_operand(ctx, i, k,
-                               "a size that does not overflow when multiplied by %" PRId64, count);
-                return NULL;
-            }
+            if (!mul_i64(s->dims[d], count, &size))
+                return report_operand(ctx, i, k,
+                                      "a size that does not overflow when multiplied by %" PRId64,
+                                      count),
+                       NULL;
             out[k] = resized(ctx, s, d, size, false);
         }
     }
@@ -91,17 +91,17 @@ static const struct shape *scaled_by_group(struct infer *ctx, const struct inst 
     int64_t count = g.size;
     if (written) {
         const struct shape *in = operand_shape(i, 0), *out = first_array(written);
-        if (!out || out->rank != in->rank) {
-            report_inst(ctx, i, NULL, "has result %s, expected arrays of the rank of the operands",
-                        report_text(ctx, written));
-            return NULL;
-        }
+        if (!out || out->rank != in->rank)
+            return report_inst(ctx, i, NULL,
+                               "has result %s, expected arrays of the rank of the operands",
+                               report_text(ctx, written)),
+                   NULL;
         count = divide ? parts(in->dims[d], out->dims[d]) : parts(out->dims[d], in->dims[d]);
-        if (!divide && count == 0) {
-            report_operand(ctx, i, 0,
-                           "a dimension %" PRId64 " that is not empty, nor in the result", d);
-            return NULL;
-        }
+        if (!divide && count == 0)
+            return report_operand(ctx, i, 0,
+                                  "a dimension %" PRId64 " that is not empty, nor in the result",
+                                  d),
+                   NULL;
         if (!check_parts(ctx, i, count, g.size))
             return NULL;
     }
@@ -116,11 +116,10 @@ static const struct shape *all_gather(struct infer *ctx, const struct inst *i)
 static const struct shape *all_gather_start(struct infer *ctx, const struct inst *i)
 {
     const struct shape *s = i->shape;
-    if (s && (s->dtype != DT_TUPLE || s->count != 2)) {
-        report_inst(ctx, i, NULL, "has result %s, expected (operands, gathered)",
-                    report_text(ctx, s));
-        return NULL;
-    }
+    if (s && (s->dtype != DT_TUPLE || s->count != 2))
+        return report_inst(ctx, i, NULL, "has result %s, expected (operands, gathered)",
+                           report_text(ctx, s)),
+               NULL;
     const struct shape *out = scaled_by_group(ctx, i, s ? s->elements[1] : NULL, false);
     if (!out)
         return NULL;
@@ -138,10 +137,8 @@ static const struct shape *reduce_scatter(struct infer *ctx, const struct inst *
 static const struct shape *all_reduce(struct infer *ctx, const struct inst *i)
 {
     struct group_facts g;
-    if (i->opcode == OP_ALL_REDUCE && inst_int(i, A_CHANNEL_ID, 1) <= 0) {
-        report_attr(ctx, i, A_CHANNEL_ID, "expected a positive integer");
-        return NULL;
-    }
+    if (i->opcode == OP_ALL_REDUCE && inst_int(i, A_CHANNEL_ID, 1) <= 0)
+        return report_attr(ctx, i, A_CHANNEL_ID, "expected a positive integer"), NULL;
     if (!groups_check(ctx, i, false, &g) || !check_operand_arrays(ctx, i, 0, i->operand_count))
         return NULL;
     return infer_operands_shape(ctx, i, i->operand_count);
@@ -151,22 +148,19 @@ static const struct shape *all_reduce(struct infer *ctx, const struct inst *i)
 
 static const struct shape *all_to_all_array(struct infer *ctx, const struct inst *i, int64_t group)
 {
-    if (i->operand_count != 1) {
-        report_inst(ctx, i, NULL, "with dimensions has %d operands, expected 1", i->operand_count);
-        return NULL;
-    }
+    if (i->operand_count != 1)
+        return report_inst(ctx, i, NULL, "with dimensions has %d operands, expected 1",
+                           i->operand_count),
+               NULL;
     const struct shape *s = operand_shape(i, 0);
     int64_t d = only_dimension(i);
     if (!check_operand_array(ctx, i, 0) || !check_attr_int(ctx, i, A_DIMENSIONS, d, 0, s->rank))
         return NULL;
-    if (shape_has_dynamic(s) && !shape_has_unbounded(s)) {
-        report_operand(ctx, i, 0, "no dynamic dimension");
-        return NULL;
-    }
-    if (group <= 0 || s->dims[d] % group != 0) {
-        report_operand(ctx, i, 0, "dimension %" PRId64 " divisible by %" PRId64, d, group);
-        return NULL;
-    }
+    if (shape_has_dynamic(s) && !shape_has_unbounded(s))
+        return report_operand(ctx, i, 0, "no dynamic dimension"), NULL;
+    if (group <= 0 || s->dims[d] % group != 0)
+        return report_operand(ctx, i, 0, "dimension %" PRId64 " divisible by %" PRId64, d, group),
+               NULL;
     return s;
 }
 
@@ -177,18 +171,16 @@ static const struct shape *all_to_all(struct infer *ctx, const struct inst *i)
         return NULL;
     if (inst_has(i, A_DIMENSIONS))
         return all_to_all_array(ctx, i, g.size);
-    if (i->operand_count != g.size) {
-        report_inst(ctx, i, NULL, "has %d operands, but a group has %" PRId64 " participants",
-                    i->operand_count, g.size);
-        return NULL;
-    }
+    if (i->operand_count != g.size)
+        return report_inst(ctx, i, NULL,
+                           "has %d operands, but a group has %" PRId64 " participants",
+                           i->operand_count, g.size),
+               NULL;
     const struct shape **out = ARENA_ARRAY(ctx->arena, const struct shape *, i->operand_count);
     for (int k = 0; k < i->operand_count; k++) {
         out[k] = operand_shape(i, k);
-        if (!shape_equal(out[k], out[0], IGNORE_MEMORY_SPACE)) {
-            report_operands(ctx, i, 0, k, "shape or layout");
-            return NULL;
-        }
+        if (!shape_equal(out[k], out[0], IGNORE_MEMORY_SPACE))
+            return report_operands(ctx, i, 0, k, "shape or layout"), NULL;
     }
     return shape_tuple(ctx->arena, i->operand_count, out);
 }
@@ -196,22 +188,16 @@ static const struct shape *all_to_all(struct infer *ctx, const struct inst *i)
 static const struct shape *ragged_all_to_all(struct infer *ctx, const struct inst *i)
 {
     struct group_facts g;
-    if (i->operand_count != 6) {
-        report_inst(ctx, i, NULL, "has %d operands, expected 6", i->operand_count);
-        return NULL;
-    }
+    if (i->operand_count != 6)
+        return report_inst(ctx, i, NULL, "has %d operands, expected 6", i->operand_count), NULL;
     if (!groups_check(ctx, i, true, &g) || !check_operand_arrays(ctx, i, 1, 6))
         return NULL;
     for (int k = 2; k < 6; k++) {
         int rank = operand_shape(i, k)->rank;
-        if (rank < 1 || rank > 2) {
-            report_operand(ctx, i, k, "rank 1 or 2");
-            return NULL;
-        }
-        if (!shape_equal(operand_shape(i, k), operand_shape(i, 2), IGNORE_MEMORY_SPACE)) {
-            report_operands(ctx, i, 2, k, "shape or layout");
-            return NULL;
-        }
+        if (rank < 1 || rank > 2)
+            return report_operand(ctx, i, k, "rank 1 or 2"), NULL;
+        if (!shape_equal(operand_shape(i, k), operand_shape(i, 2), IGNORE_MEMORY_SPACE))
+            return report_operands(ctx, i, 2, k, "shape or layout"), NULL;
     }
     return operand_shape(i, 1);
 }

@@ -23,10 +23,10 @@ const struct shape *infer_compare(struct infer *ctx, const struct inst *i)
     if (!s)
         return NULL;
     const struct attr *type = inst_attr(i, A_TYPE);
-    if (type && !ctx->parsing && !type_fits(type->v.e, operand_shape(i, 1)->dtype)) {
-        report_attr(ctx, i, A_TYPE, "%s is not valid for element type %s",
-                    enum_word(A_TYPE, type->v.e), dtype_spelling(operand_shape(i, 1)->dtype));
-        return NULL;
-    }
+    if (type && !ctx->parsing && !type_fits(type->v.e, operand_shape(i, 1)->dtype))
+        return report_attr(ctx, i, A_TYPE, "%s is not valid for element type %s",
+                           enum_word(A_TYPE, type->v.e),
+                           dtype_spelling(operand_shape(i, 1)->dtype)),
+               NULL;
     return shape_with_dtype(ctx->arena, s, DT_PRED);
 }

@@ -62,12 +62,11 @@ static const struct shape *while_shape(struct infer *ctx, const struct inst *i)
         return NULL;
     if (!infer_check_predicate(ctx, i, condition))
         return NULL;
-    if (!infer_same(ctx, body->root->shape, operand_shape(i, 0))) {
-        report_computation(ctx, i, body, "returns %s, expected %s",
-                           report_text(ctx, body->root->shape),
-                           report_text(ctx, operand_shape(i, 0)));
-        return NULL;
-    }
+    if (!infer_same(ctx, body->root->shape, operand_shape(i, 0)))
+        return report_computation(ctx, i, body, "returns %s, expected %s",
+                                  report_text(ctx, body->root->shape),
+                                  report_text(ctx, operand_shape(i, 0))),
+               NULL;
     if (!check_thread(ctx, i, condition) || !check_thread(ctx, i, body))
         return NULL;
     return ctx->parsing ? operand_shape(i, 0) : body->root->shape;

@@ -23,19 +23,16 @@ static const struct shape *bitcast_convert_shape(struct infer *ctx, const struct
     enum dtype to = i->shape->dtype;
     int64_t in = storage_bits(s->dtype), out = storage_bits(to), wide = in > out ? in : out,
             narrow = in > out ? out : in;
-    if (dtype_is_complex(s->dtype) != dtype_is_complex(to) || wide % narrow != 0) {
-        report_operand(ctx, i, 0,
-                       "an element type whose width is a multiple or divisor of that of %s",
-                       dtype_spelling(to));
-        return NULL;
-    }
+    if (dtype_is_complex(s->dtype) != dtype_is_complex(to) || wide % narrow != 0)
+        return report_operand(ctx, i, 0,
+                              "an element type whose width is a multiple or divisor of that of %s",
+                              dtype_spelling(to)),
+               NULL;
     struct dims d = dims_of(ctx->arena, s, 1);
     if (in > out)
         dims_add(&d, in / out, false);
-    if (in < out && (s->rank == 0 || s->dims[s->rank - 1] != out / in)) {
-        report_operand(ctx, i, 0, "a last dimension of %" PRId64, out / in);
-        return NULL;
-    }
+    if (in < out && (s->rank == 0 || s->dims[s->rank - 1] != out / in))
+        return report_operand(ctx, i, 0, "a last dimension of %" PRId64, out / in), NULL;
     d.rank -= in < out;
     return dims_shape(ctx->arena, to, &d);
 }

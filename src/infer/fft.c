@@ -48,12 +48,11 @@ static const struct shape *inverse_real_shape(struct infer *ctx, const struct in
         return report_operand(ctx, i, 0, "complex elements"), NULL;
     if (!lengths_fit(ctx, i, lengths, lengths.count - 1))
         return NULL;
-    if (length < 0 || (!dim_compatible(last, length / 2 + 1) && !(length == 0 && last == 0))) {
-        report_attr(ctx, i, A_FFT_LENGTH,
-                    "%" PRId64 " requires a last dimension of %" PRId64 ", %s has %" PRId64, length,
-                    length / 2 + 1, report_text(ctx, s), last);
-        return NULL;
-    }
+    if (length < 0 || (!dim_compatible(last, length / 2 + 1) && !(length == 0 && last == 0)))
+        return report_attr(ctx, i, A_FFT_LENGTH,
+                           "%" PRId64 " requires a last dimension of %" PRId64 ", %s has %" PRId64,
+                           length, length / 2 + 1, report_text(ctx, s), last),
+               NULL;
     return with_last(ctx, s, dtype_component(s->dtype), length);
 }
 
@@ -64,11 +63,10 @@ const struct shape *infer_fft(struct infer *ctx, const struct inst *i)
     struct ints lengths = inst_ints(i, A_FFT_LENGTH);
     if (!check_operand_array(ctx, i, 0))
         return NULL;
-    if (lengths.count < 1 || lengths.count > 3 || lengths.count > s->rank) {
-        report_attr(ctx, i, A_FFT_LENGTH, "%" PRId64 " entries for %s, expected 1 to 3",
-                    lengths.count, report_text(ctx, s));
-        return NULL;
-    }
+    if (lengths.count < 1 || lengths.count > 3 || lengths.count > s->rank)
+        return report_attr(ctx, i, A_FFT_LENGTH, "%" PRId64 " entries for %s, expected 1 to 3",
+                           lengths.count, report_text(ctx, s)),
+               NULL;
     switch (inst_enum(i, A_FFT_TYPE, E_FFT_TYPE_FFT)) {
     case E_FFT_TYPE_RFFT: return real_shape(ctx, i, lengths);
     case E_FFT_TYPE_IRFFT: return inverse_real_shape(ctx, i, lengths);

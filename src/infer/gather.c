@@ -212,12 +212,12 @@ static bool scatter_reducer(struct infer *ctx, const struct inst *i, int count)
 static const struct shape *scatter_shape(struct infer *ctx, const struct inst *i)
 {
     int count = i->operand_count / 2;
-    if (i->operand_count % 2 == 0 || count == 0) {
-        report_inst(ctx, i, NULL,
-                    "has %d operands, expected inputs, indices and one update for each input",
-                    i->operand_count);
-        return NULL;
-    }
+    if (i->operand_count % 2 == 0 || count == 0)
+        return report_inst(
+                   ctx, i, NULL,
+                   "has %d operands, expected inputs, indices and one update for each input",
+                   i->operand_count),
+               NULL;
     if (!check_operand_arrays(ctx, i, 0, i->operand_count) || !scatter_reducer(ctx, i, count))
         return NULL;
     for (int k = 0; k < count; k++)

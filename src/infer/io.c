@@ -30,21 +30,18 @@ static const struct shape *outfeed(struct infer *ctx, const struct inst *i)
     const struct attr *a = inst_attr(i, A_OUTFEED_SHAPE);
     if (!check_token(ctx, i, 1))
         return NULL;
-    if (a && !infer_same(ctx, a->v.shape, operand_shape(i, 0))) {
-        report_attr(ctx, i, A_OUTFEED_SHAPE, "operand 0 is %s",
-                    report_text(ctx, operand_shape(i, 0)));
-        return NULL;
-    }
+    if (a && !infer_same(ctx, a->v.shape, operand_shape(i, 0)))
+        return report_attr(ctx, i, A_OUTFEED_SHAPE, "operand 0 is %s",
+                           report_text(ctx, operand_shape(i, 0))),
+               NULL;
     return shape_token();
 }
 
 static const struct shape *recv_done(struct infer *ctx, const struct inst *i)
 {
     const struct shape *s = operand_shape(i, 0);
-    if (s->dtype != DT_TUPLE || s->count == 0) {
-        report_operand(ctx, i, 0, "the tuple of a recv");
-        return NULL;
-    }
+    if (s->dtype != DT_TUPLE || s->count == 0)
+        return report_operand(ctx, i, 0, "the tuple of a recv"), NULL;
     return tuple_of(ctx, s->elements[0], false);
 }
 

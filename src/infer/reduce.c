@@ -168,16 +168,15 @@ static bool scan_agree(const struct infer *ctx, const struct shape *a, const str
 static const struct shape *scan_row(struct infer *ctx, const struct inst *i, struct scan *c,
                                     const struct shape *s)
 {
-    if (!shape_is_array(s) || c->along < 0 || c->along >= s->rank) {
-        report_attr(ctx, i, A_DIMENSIONS, "%s has no dimension %" PRId64, report_text(ctx, s),
-                    c->along);
-        return NULL;
-    }
-    if (c->size >= 0 && s->dims[c->along] != c->size) {
-        report_attr(ctx, i, A_DIMENSIONS, "dimension %" PRId64 " of %s is not of size %" PRId64,
-                    c->along, report_text(ctx, s), c->size);
-        return NULL;
-    }
+    if (!shape_is_array(s) || c->along < 0 || c->along >= s->rank)
+        return report_attr(ctx, i, A_DIMENSIONS, "%s has no dimension %" PRId64,
+                           report_text(ctx, s), c->along),
+               NULL;
+    if (c->size >= 0 && s->dims[c->along] != c->size)
+        return report_attr(ctx, i, A_DIMENSIONS,
+                           "dimension %" PRId64 " of %s is not of size %" PRId64, c->along,
+                           report_text(ctx, s), c->size),
+               NULL;
     c->size = s->dims[c->along];
     struct dims d = dims_new(ctx->arena, s->rank);
     for (int k = 0; k < s->rank; k++)
@@ -243,12 +242,11 @@ static const struct shape *scan_inferred(struct infer *ctx, const struct inst *i
         parts[k] = s;
         if (k >= c->outputs)
             continue;
-        if (!shape_is_array(s) || c->along > s->rank || c->size < 0) {
-            report_computation(ctx, i, c->computation,
-                               "returns %s, which cannot be stacked along %" PRId64,
-                               report_text(ctx, s), c->along);
-            return NULL;
-        }
+        if (!shape_is_array(s) || c->along > s->rank || c->size < 0)
+            return report_computation(ctx, i, c->computation,
+                                      "returns %s, which cannot be stacked along %" PRId64,
+                                      report_text(ctx, s), c->along),
+                   NULL;
         struct dims d = dims_new(ctx->arena, s->rank + 1);
         for (int j = 0; j <= s->rank; j++) {
             if (j == c->along)
@@ -295,17 +293,14 @@ static const struct shape *scan_shape(struct infer *ctx, const struct inst *i)
                    : NULL;
     if (!scan_operands(ctx, i, &c) || !scan_carries(ctx, i, &c))
         return NULL;
-    if (part_count(i->shape) != c.outputs + c.carries) {
-        report_inst(ctx, i, NULL, "returns %s, expected %d results", report_text(ctx, i->shape),
-                    c.outputs + c.carries);
-        return NULL;
-    }
+    if (part_count(i->shape) != c.outputs + c.carries)
+        return report_inst(ctx, i, NULL, "returns %s, expected %d results",
+                           report_text(ctx, i->shape), c.outputs + c.carries),
+               NULL;
     if (!scan_results(ctx, i, &c))
         return NULL;
-    if (ctx->layout_sensitive && !inst_bool(i, A_IS_ASSOCIATIVE)) {
-        report_attr(ctx, i, A_IS_ASSOCIATIVE, "expected true");
-        return NULL;
-    }
+    if (ctx->layout_sensitive && !inst_bool(i, A_IS_ASSOCIATIVE))
+        return report_attr(ctx, i, A_IS_ASSOCIATIVE, "expected true"), NULL;
     return i->shape;
 }
 

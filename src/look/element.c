@@ -115,13 +115,11 @@ void look_put_index(struct buf *out, const struct shape *s, int64_t at)
     int64_t rest = 1;
     for (int d = 0; d < s->rank; d++)
         rest *= s->dims[d];
-    buf_putc(out, '{');
-    for (int d = 0; d < s->rank; d++) {
+    for (int d = 0; BUF_LIST(out, d, s->rank, "{}", ","); d++) {
         rest /= s->dims[d];
-        buf_printf(out, d ? ",%" PRId64 : "%" PRId64, at / rest);
+        buf_int(out, at / rest);
         at %= rest;
     }
-    buf_putc(out, '}');
 }
 
 void look_put_bits(struct buf *out, enum dtype t, const void *p)

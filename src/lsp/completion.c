@@ -94,7 +94,8 @@ static int kind_of(const struct completion *item)
 static void put_items(struct call *c, const struct document *d, struct extent word,
                       const struct completions *all, bool incomplete)
 {
-    struct buf *out = &c->result, text = {0};
+    struct buf *out = &c->result;
+    SCOPED_BUF text = {0};
     buf_putc(out, '{');
     buf_json_bool(out, "isIncomplete", incomplete);
     buf_json_open(out, "items", '[');
@@ -113,16 +114,13 @@ static void put_items(struct call *c, const struct document *d, struct extent wo
         buf_putc(out, '}');
     }
     buf_puts(out, "]}");
-    buf_free(&text);
 }
 
 bool lsp_completion(struct call *c)
 {
-    struct document *d = call_document(c);
-    size_t offset;
+    struct document *d = c->d;
+    const size_t offset = c->offset;
     bool inside;
-    if (!d || !call_offset(c, d, &offset))
-        return false;
     struct names names = {d, offset, false};
     const struct complete_source source = {&names, add_insts, NULL, add_computations};
     struct completions all = {0};

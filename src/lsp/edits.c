@@ -44,28 +44,23 @@ static struct extent changed_lines(struct str old, struct str *text)
 
 bool lsp_formatting(struct call *c)
 {
-    struct document *d = call_document(c);
+    struct document *d = c->d;
     SCOPED_BUF canonical = {0};
-    if (!d)
-        return false;
     analyse(d);
     if (!d->analysis.valid)
         return call_fail(c, LSP_FAILED, "the text has errors");
     put_canonical(&d->analysis, &canonical);
     struct str text = buf_view(&canonical);
     const struct extent e = changed_lines(document_text(d), &text);
-    buf_putc(&c->result, '[');
-    if (e.end > e.begin || text.len > 0) {
-        buf_json_key(&c->result, NULL);
+    if (e.end > e.begin || text.len > 0)
         put_edit(&c->result, d, e, text);
-    }
-    buf_putc(&c->result, ']');
     return true;
 }
 
 static void put_fix(struct call *c, const struct document *d, const struct diagnostic *fix)
 {
-    struct buf *out = &c->result, title = {0};
+    struct buf *out = &c->result;
+    SCOPED_BUF title = {0};
     buf_printf(&title, "replace '" STR_FMT "' with '" STR_FMT "'",
                STR_ARG(document_slice(d, fix->at)), STR_ARG(fix->suggestion));
     buf_json_open(out, NULL, '{');
@@ -78,24 +73,15 @@ static void put_fix(struct call *c, const struct document *d, const struct diagn
     buf_json_key(out, NULL);
     put_edit(out, d, fix->at, fix->suggestion);
     buf_puts(out, "]}}}");
-    buf_free(&title);
 }
 
 bool lsp_code_action(struct call *c)
 {
-    struct document *d = call_document(c);
-    struct extent e;
-    if (!d)
-        return false;
-    if (!read_range(d, member(c->params, "range", DICT_DICT), &e))
-        return call_fail(c, LSP_PARAMS, "malformed 'range'");
-    analyse(d);
-    buf_putc(&c->result, '[');
-    for (size_t i = 0; i < d->analysis.fix_count; i++) {
-        const struct diagnostic *fix = &d->analysis.fixes[i];
-        if (fix->at.begin <= e.end && e.begin <= fix->at.end)
-            put_fix(c, d, fix);
+    analyse(c->d);
+    for (size_t i = 0; i < c->d->analysis.fix_count; i++) {
+        const struct diagnostic *fix = &c->d->analysis.fixes[i];
+        if (fix->at.begin <= c->range.end && c->range.begin <= fix->at.end)
+            put_fix(c, c->d, fix);
     }
-    buf_putc(&c->result, ']');
     return true;
 }

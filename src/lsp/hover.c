@@ -7,14 +7,6 @@ enum { CODE_LENGTH = 400 }; /* longer definitions are cut off */
 
 /* ---- operations and attributes ---- */
 
-static size_t op_number(struct str name)
-{
-    size_t i = 0;
-    while (i < hlo_op_count() && !str_is(name, hlo_op_get(i).name))
-        i++;
-    return i;
-}
-
 static void put_attribute(struct buf *out, size_t op, size_t i, const struct hlo_op_attribute *a)
 {
     const char *word;
@@ -172,14 +164,11 @@ static void hover_computation(const struct document *d, struct place p, struct b
 
 bool lsp_hover(struct call *c)
 {
-    struct document *d = call_document(c);
+    struct document *d = c->d;
     struct place p, definition;
     struct extent range = {0, 0};
     SCOPED_BUF text = {0};
-    size_t offset;
-    if (!d || !call_offset(c, d, &offset))
-        return false;
-    if (symbol_at(d, offset, &p)) {
+    if (symbol_at(d, c->offset, &p)) {
         range = symbol_extent(d, p);
         if (symbol_definition(d, p, &definition)) {
             if (symbol_get(d, definition)->kind == PIECE_INST)
@@ -188,7 +177,7 @@ bool lsp_hover(struct call *c)
                 hover_computation(d, definition, &text);
         }
     } else {
-        hover_piece(c, d, offset, &text, &range);
+        hover_piece(c, d, c->offset, &text, &range);
     }
     if (text.size > 0) {
         buf_puts(&c->result, "{\"contents\":{\"kind\":\"markdown\"");

@@ -238,7 +238,12 @@ struct call {
     struct arena arena;
     const struct dict_value *id;     /* NULL: a notification */
     const struct dict_value *params; /* never NULL; may be of any kind */
-    struct buf result;               /* JSON; empty: null */
+    /* What the method takes of the parameters, see `methods` in server.c: */
+    struct document *d;
+    size_t offset;       /* of params.position */
+    struct place symbol; /* at the offset */
+    struct extent range; /* params.range, or the whole document */
+    struct buf result;   /* JSON; empty: null */
     enum lsp_error code;
     struct str problem; /* if the call failed */
     struct buf *out;    /* further messages */
@@ -248,14 +253,14 @@ bool call_fail(struct call *c, enum lsp_error code, const char *format, ...) PRI
 /* A member of an object with this kind; NULL: none. The object may be NULL. */
 const struct dict_value *member(const struct dict_value *d, const char *name, enum dict_kind kind);
 struct document *find_document(const struct lsp *s, struct str uri); /* NULL: not open */
-/* The document of params.textDocument; NULL after reporting an error. */
-struct document *call_document(struct call *c);
-/* The offset of params.position. False after reporting an error. */
-bool call_offset(struct call *c, const struct document *d, size_t *out);
+/* Whether a name is at the offset; sets c->symbol. */
+bool call_symbol(struct call *c);
 /* Reads `{"line": 1, "character": 2}`; false: malformed. */
 bool read_position(const struct dict_value *v, struct position *out);
 /* The offsets of a range in `d`, in order; false: malformed. */
 bool read_range(const struct document *d, const struct dict_value *v, struct extent *out);
+/* Appends `"key":{"line":...,"character":...}`. */
+void put_position(struct buf *out, const char *key, struct position p);
 /* Appends `"key":{"start":...,"end":...}`. */
 void put_range(struct buf *out, const char *key, const struct document *d, struct extent e);
 /* Appends `{"uri":...,"range":...}`. */
@@ -276,7 +281,7 @@ void put_message(struct buf *out, struct str json);
 /* Appends a notification whose parameters are this JSON. */
 void put_notification(struct buf *out, const char *method, struct str params);
 
-/* Handlers of requests: append the result to c->result. */
+/* Handlers of requests: append the result, or the items of a list, to c->result. */
 bool lsp_hover(struct call *c);           /* hover.c */
 bool lsp_definition(struct call *c);      /* navigate.c */
 bool lsp_references(struct call *c);      /* navigate.c */

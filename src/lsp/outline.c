@@ -21,13 +21,10 @@ static void open_symbol(struct buf *out, const struct document *d, struct place 
 
 bool lsp_symbols(struct call *c)
 {
-    struct document *d = call_document(c);
+    const struct document *d = c->d;
     struct buf *out = &c->result;
     struct place p;
     bool inside = false;
-    if (!d)
-        return false;
-    buf_putc(out, '[');
     for (bool more = symbol_from(d, 0, &p); more; more = symbol_next(d, &p)) {
         const struct symbol *s = symbol_get(d, p);
         if (inside && symbol_is(s, KIND(PIECE_COMPUTATION) | KIND(PIECE_MODULE))) {
@@ -43,7 +40,7 @@ bool lsp_symbols(struct call *c)
             buf_putc(out, '}');
         }
     }
-    buf_puts(out, inside ? "]}]" : "]");
+    buf_puts(out, inside ? "]}" : "");
     return true;
 }
 
@@ -80,12 +77,9 @@ static void put_comment_folds(struct buf *out, const struct document *d)
 
 bool lsp_folding(struct call *c)
 {
-    struct document *d = call_document(c);
+    const struct document *d = c->d;
     struct place p;
     size_t first = 0;
-    if (!d)
-        return false;
-    buf_putc(&c->result, '[');
     for (bool more = symbol_from(d, 0, &p); more; more = symbol_next(d, &p)) {
         const struct symbol *s = symbol_get(d, p);
         if (s->kind == PIECE_COMPUTATION)
@@ -94,7 +88,6 @@ bool lsp_folding(struct call *c)
             put_fold(&c->result, first, p.line - 1, NULL); /* the closing brace stays visible */
     }
     put_comment_folds(&c->result, d);
-    buf_putc(&c->result, ']');
     return true;
 }
 
@@ -108,12 +101,8 @@ static void put_hint(struct call *c, struct document *d, struct place inst)
     const struct str shape = analysis_shape(d, inst);
     if (shape.len == 0)
         return;
-    const struct position p = document_position(d, at);
     buf_json_open(&c->result, NULL, '{');
-    buf_json_open(&c->result, "position", '{');
-    buf_json_count(&c->result, "line", p.line);
-    buf_json_count(&c->result, "character", p.character);
-    buf_putc(&c->result, '}');
+    put_position(&c->result, "position", document_position(d, at));
     buf_json_text(&c->result, "label", shape);
     buf_json_count(&c->result, "kind", 1);
     buf_json_bool(&c->result, "paddingRight", true);
@@ -122,19 +111,12 @@ static void put_hint(struct call *c, struct document *d, struct place inst)
 
 bool lsp_inlay_hint(struct call *c)
 {
-    struct document *d = call_document(c);
-    struct extent e;
+    struct document *d = c->d;
     struct place p;
-    if (!d)
-        return false;
-    if (!read_range(d, member(c->params, "range", DICT_DICT), &e))
-        return call_fail(c, LSP_PARAMS, "malformed 'range'");
-    const size_t last = document_line_of(d, e.end);
-    buf_putc(&c->result, '[');
-    for (bool more = symbol_from(d, document_line_of(d, e.begin), &p); more && p.line <= last;
-         more = symbol_next(d, &p))
+    const size_t first = document_line_of(d, c->range.begin),
+                 last = document_line_of(d, c->range.end);
+    for (bool more = symbol_from(d, first, &p); more && p.line <= last; more = symbol_next(d, &p))
         if (symbol_get(d, p)->kind == PIECE_INST)
             put_hint(c, d, p);
-    buf_putc(&c->result, ']');
     return true;
 }

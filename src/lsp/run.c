@@ -50,7 +50,7 @@ static bool set_args(const struct lsp *s, struct part *p, hlo_messages *m)
     if (p->args)
         return true;
     SCOPED_MODULE *snapshot = open_snapshot(s, m);
-    hlo_arrays *inputs = open_inputs(s, p, m);
+    SCOPED_ARRAYS *inputs = open_inputs(s, p, m);
     bool good = (snapshot || !s->snapshot) && (inputs || !s->inputs);
     p->args = heap_zalloc(count + 1, sizeof *p->args);
     for (size_t i = 0; good && i < count; i++) {
@@ -59,7 +59,6 @@ static bool set_args(const struct lsp *s, struct part *p, hlo_messages *m)
                               : hlo_fake_param(p->module, i, kind, 1, m);
         good = p->args[i] != NULL;
     }
-    hlo_arrays_free(inputs);
     if (!good)
         free_args(p);
     return good;
@@ -208,13 +207,12 @@ static bool command_why(struct call *c, struct part *p, hlo_messages *m)
     struct hlo_element e;
     struct watch w;
     watch_init(&w, c);
-    hlo_recorded *r = record(&w, p, m);
+    SCOPED_RECORDED *r = record(&w, p, m);
     const bool good = r && hlo_messages_errors(m) == 0 && find_element(r, p, &e, m);
     if (good) {
         SCOPED_TEXT text = hlo_recorded_why(r, &e, &view);
         answer_text(c, "sources", (struct str){text.data ? text.data : "", text.size});
     }
-    hlo_recorded_free(r);
     watch_finish(&w);
     return good || run_failed(c, &w, m);
 }
@@ -288,14 +286,10 @@ static bool is_entry(const struct document *d, struct place p)
 
 bool lsp_code_lens(struct call *c)
 {
-    struct document *d = call_document(c);
+    const struct document *d = c->d;
     struct place p;
-    if (!d)
-        return false;
-    buf_putc(&c->result, '[');
     for (bool more = symbol_from(d, 0, &p); more; more = symbol_next(d, &p))
         if (symbol_get(d, p)->kind == PIECE_COMPUTATION && is_entry(d, p))
             put_lenses(c, d, p);
-    buf_putc(&c->result, ']');
     return true;
 }

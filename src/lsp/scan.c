@@ -95,27 +95,14 @@ static bool is_name(struct text_token t)
 /* Emits tokens that mean the same everywhere. */
 static void emit_plain(const struct scanner *s, struct text_token t)
 {
-    switch (t.kind) {
-    case TOK_DTYPE: emit(s, PIECE_TYPE, t.begin, t.end); return;
-    case TOK_STRING: emit(s, PIECE_STRING, t.begin, t.end); return;
-    case TOK_INT:
-    case TOK_DECIMAL:
-    case TOK_NEG_INF:
-    case TOK_INF:
-    case TOK_TRUE:
-    case TOK_FALSE:
-    case TOK_DXD:
-    case TOK_PAD:
-    case TOK_DIM_LABELS: emit(s, PIECE_NUMBER, t.begin, t.end); return;
-    case TOK_HLO_MODULE:
-    case TOK_ENTRY:
-    case TOK_ROOT:
-    case TOK_FILE_NAMES:
-    case TOK_FUNCTION_NAMES:
-    case TOK_FILE_LOCATIONS:
-    case TOK_STACK_FRAMES: emit(s, PIECE_KEYWORD, t.begin, t.end); return;
-    default: return;
-    }
+    if (t.kind == TOK_DTYPE)
+        emit(s, PIECE_TYPE, t.begin, t.end);
+    else if (t.kind == TOK_STRING)
+        emit(s, PIECE_STRING, t.begin, t.end);
+    else if (token_is_number(t.kind))
+        emit(s, PIECE_NUMBER, t.begin, t.end);
+    else if (token_is_keyword(t.kind))
+        emit(s, PIECE_KEYWORD, t.begin, t.end);
 }
 
 /* ---- states ---- */
@@ -123,11 +110,6 @@ static void emit_plain(const struct scanner *s, struct text_token t)
 static void go(struct scanner *s, enum scan_place place)
 {
     *s->st = (struct scan_state){.place = (uint8_t)place};
-}
-
-static bool is_open(struct text_token t)
-{
-    return t.kind == TOK_LPAREN || t.kind == TOK_LBRACE || t.kind == TOK_LSQUARE;
 }
 
 static bool is_close(struct text_token t)
@@ -138,7 +120,7 @@ static bool is_close(struct text_token t)
 /* Follows brackets; false if the token closes one that is not open. */
 static bool nest(struct scanner *s, struct text_token t)
 {
-    if (is_open(t) && s->st->depth < UINT8_MAX)
+    if (token_opens(t.kind) && s->st->depth < UINT8_MAX)
         s->st->depth++;
     if (!is_close(t))
         return true;

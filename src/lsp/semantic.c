@@ -57,14 +57,9 @@ static void put_token(void *context, enum piece kind, struct extent at)
 /* For the whole document, or for params.range. */
 bool lsp_semantic_tokens(struct call *c)
 {
-    struct document *d = call_document(c);
-    if (!d)
-        return false;
-    struct extent e = {0, d->text.size};
-    const struct dict_value *range = member(c->params, "range", DICT_DICT);
-    if (range && !read_range(d, range, &e))
-        return call_fail(c, LSP_PARAMS, "malformed 'range'");
-    const size_t first = document_line_of(d, e.begin), last = document_line_of(d, e.end);
+    const struct document *d = c->d;
+    const size_t first = document_line_of(d, c->range.begin),
+                 last = document_line_of(d, c->range.end);
     struct scan_state state = first ? d->lines[first - 1].end : (struct scan_state){0};
     struct writer w = {&c->result, d, {0, 0}};
     const struct scan_sink sink = {&w, put_token};

@@ -30,6 +30,20 @@ void put_notification(struct buf *out, const char *method, struct str params)
     put_message(out, buf_view(&b));
 }
 
+static void put_diagnostics(struct buf *out, const struct document *d, const int64_t *version,
+                            struct str json)
+{
+    SCOPED_BUF b = {0};
+    buf_putc(&b, '{');
+    buf_json_text(&b, "uri", str_of(d->uri));
+    if (version)
+        buf_json_int(&b, "version", *version);
+    buf_json_key(&b, "diagnostics");
+    buf_str(&b, json);
+    buf_putc(&b, '}');
+    put_notification(out, "textDocument/publishDiagnostics", buf_view(&b));
+}
+
 static void put_id(struct buf *b, const struct dict_value *id)
 {
     buf_json_key(b, "id");
@@ -65,7 +79,7 @@ static void put_result(struct buf *out, const struct dict_value *id, struct str 
     put_message(out, buf_view(&b));
 }
 
-static void put_position(struct buf *out, const char *key, struct position p)
+void put_position(struct buf *out, const char *key, struct position p)
 {
     buf_json_open(out, key, '{');
     buf_json_count(out, "line", p.line);
@@ -123,16 +137,17 @@ struct document *find_document(const struct lsp *s, struct str uri)
     return d;
 }
 
-struct document *call_document(struct call *c)
+static bool take_document(struct call *c)
 {
     const struct dict_value *uri =
         member(member(c->params, "textDocument", DICT_DICT), "uri", DICT_STRING);
-    struct document *d = uri ? find_document(c->s, uri->s) : NULL;
+    c->d = uri ? find_document(c->s, uri->s) : NULL;
     if (!uri)
-        call_fail(c, LSP_PARAMS, "missing 'textDocument.uri'");
-    else if (!d)
-        call_fail(c, LSP_PARAMS, "document '" STR_FMT "' is not open", STR_ARG(uri->s));
-    return d;
+        return call_fail(c, LSP_PARAMS, "missing 'textDocument.uri'");
+    if (!c->d)
+        return call_fail(c, LSP_PARAMS, "document '" STR_FMT "' is not open", STR_ARG(uri->s));
+    c->range = (struct extent){0, c->d->text.size};
+    return true;
 }
 
 static bool read_count(const struct dict_value *d, const char *name, uint32_t *out)
@@ -159,29 +174,27 @@ bool read_range(const struct document *d, const struct dict_value *v, struct ext
     return out->begin <= out->end;
 }
 
-bool call_offset(struct call *c, const struct document *d, size_t *out)
+static bool take_position(struct call *c)
 {
     struct position p;
     if (!read_position(member(c->params, "position", DICT_DICT), &p))
         return call_fail(c, LSP_PARAMS, "malformed 'position'");
-    *out = document_offset(d, p);
+    c->offset = document_offset(c->d, p);
     return true;
+}
+
+bool call_symbol(struct call *c)
+{
+    return symbol_at(c->d, c->offset, &c->symbol) && symbol_kinds(c->d, c->symbol) != 0;
 }
 
 /* ---- documents ---- */
 
 static void publish(struct document *d, struct buf *out)
 {
-    SCOPED_BUF b = {0};
     analyse(d);
     d->unpublished = false;
-    buf_putc(&b, '{');
-    buf_json_text(&b, "uri", str_of(d->uri));
-    buf_json_int(&b, "version", d->version);
-    buf_json_key(&b, "diagnostics");
-    buf_str(&b, buf_view(&d->analysis.json));
-    buf_putc(&b, '}');
-    put_notification(out, "textDocument/publishDiagnostics", buf_view(&b));
+    put_diagnostics(out, d, &d->version, buf_view(&d->analysis.json));
 }
 
 static void set_due(struct lsp *s) { s->due = now_ns() + (int64_t)PAUSE_MS * 1000000; }
@@ -238,41 +251,30 @@ static bool change(struct call *c, struct document *d, const struct dict_value *
 
 static bool did_change(struct call *c)
 {
-    struct document *d = call_document(c);
     const struct dict_value *changes = member(c->params, "contentChanges", DICT_LIST);
-    if (!d)
-        return false;
     if (!changes)
         return call_fail(c, LSP_PARAMS, "missing 'contentChanges'");
-    set_version(d, member(c->params, "textDocument", DICT_DICT));
+    set_version(c->d, member(c->params, "textDocument", DICT_DICT));
     set_due(c->s);
     for (size_t i = 0; i < changes->count; i++)
-        if (!change(c, d, &changes->items[i].value))
+        if (!change(c, c->d, &changes->items[i].value))
             return false;
     return true;
 }
 
 static bool did_close(struct call *c)
 {
-    struct document *d = call_document(c);
-    SCOPED_BUF b = {0};
-    if (!d)
-        return false;
-    remove_document(c->s, d);
-    buf_putc(&b, '{');
-    buf_json_text(&b, "uri", str_of(d->uri));
-    buf_puts(&b, ",\"diagnostics\":[]}");
-    put_notification(c->out, "textDocument/publishDiagnostics", buf_view(&b));
-    document_free(d);
+    remove_document(c->s, c->d);
+    put_diagnostics(c->out, c->d, NULL, STR("[]"));
+    document_free(c->d);
     return true;
 }
 
 static bool did_save(struct call *c)
 {
-    struct document *d = call_document(c);
-    if (d && d->unpublished)
-        publish(d, c->out);
-    return d != NULL;
+    if (c->d->unpublished)
+        publish(c->d, c->out);
+    return true;
 }
 
 /* ---- life cycle ---- */
@@ -323,9 +325,8 @@ static bool read_options(struct call *c)
                             *fake = member(options, "fake", DICT_STRING),
                             *inputs = member(options, "inputs", DICT_STRING),
                             *bundle = member(options, "bundle", DICT_STRING);
-    for (size_t i = 0; fake && i < COUNT_OF(kinds); i++)
-        if (str_is(fake->s, kinds[i]))
-            c->s->fake = (int)i;
+    if (fake)
+        c->s->fake = str_among(fake->s, kinds, COUNT_OF(kinds));
     if (fake && c->s->fake < 0)
         return call_fail(c, LSP_PARAMS,
                          "invalid value of 'fake': expected zeros, ones, iota, uniform, normal or "
@@ -378,38 +379,41 @@ static bool ignore(struct call *c)
 
 /* ---- dispatch ---- */
 
+/* Flags of methods: handled also before `initialize` and after `shutdown`; what they take of the
+ * parameters, of which no symbol means no result; they append the items of a list. */
+enum { ANY_TIME = 1, DOCUMENT = 2, POSITION = 4, SYMBOL = 8, RANGE = 16, LISTS = 32 };
 static const struct method {
     const char *name;
     bool (*handle)(struct call *c);
-    bool any_time; /* also before `initialize` and after `shutdown` */
+    int flags;
 } methods[] = {
-    {"$/cancelRequest", ignore, true}, /* a run is interrupted before, by watch.c */
-    {"$/setTrace", ignore, true},
-    {"exit", exit_server, true},
-    {"initialize", initialize, true},
-    {"initialized", ignore, false},
-    {"shutdown", shut_down, false},
-    {"textDocument/codeAction", lsp_code_action, false},
-    {"textDocument/codeLens", lsp_code_lens, false},
-    {"textDocument/completion", lsp_completion, false},
-    {"textDocument/definition", lsp_definition, false},
-    {"textDocument/didChange", did_change, false},
-    {"textDocument/didClose", did_close, false},
-    {"textDocument/didOpen", did_open, false},
-    {"textDocument/didSave", did_save, false},
-    {"textDocument/documentHighlight", lsp_highlight, false},
-    {"textDocument/documentSymbol", lsp_symbols, false},
-    {"textDocument/foldingRange", lsp_folding, false},
-    {"textDocument/formatting", lsp_formatting, false},
-    {"textDocument/hover", lsp_hover, false},
-    {"textDocument/inlayHint", lsp_inlay_hint, false},
-    {"textDocument/prepareRename", lsp_prepare_rename, false},
-    {"textDocument/references", lsp_references, false},
-    {"textDocument/rename", lsp_rename, false},
-    {"textDocument/semanticTokens/full", lsp_semantic_tokens, false},
-    {"textDocument/semanticTokens/range", lsp_semantic_tokens, false},
-    {"workspace/didChangeConfiguration", ignore, false},
-    {"workspace/executeCommand", lsp_execute_command, false},
+    {"$/cancelRequest", ignore, ANY_TIME}, /* a run is interrupted before, by watch.c */
+    {"$/setTrace", ignore, ANY_TIME},
+    {"exit", exit_server, ANY_TIME},
+    {"initialize", initialize, ANY_TIME},
+    {"initialized", ignore, 0},
+    {"shutdown", shut_down, 0},
+    {"textDocument/codeAction", lsp_code_action, DOCUMENT | RANGE | LISTS},
+    {"textDocument/codeLens", lsp_code_lens, DOCUMENT | LISTS},
+    {"textDocument/completion", lsp_completion, DOCUMENT | POSITION},
+    {"textDocument/definition", lsp_definition, DOCUMENT | POSITION | SYMBOL},
+    {"textDocument/didChange", did_change, DOCUMENT},
+    {"textDocument/didClose", did_close, DOCUMENT},
+    {"textDocument/didOpen", did_open, 0},
+    {"textDocument/didSave", did_save, DOCUMENT},
+    {"textDocument/documentHighlight", lsp_highlight, DOCUMENT | POSITION | SYMBOL | LISTS},
+    {"textDocument/documentSymbol", lsp_symbols, DOCUMENT | LISTS},
+    {"textDocument/foldingRange", lsp_folding, DOCUMENT | LISTS},
+    {"textDocument/formatting", lsp_formatting, DOCUMENT | LISTS},
+    {"textDocument/hover", lsp_hover, DOCUMENT | POSITION},
+    {"textDocument/inlayHint", lsp_inlay_hint, DOCUMENT | RANGE | LISTS},
+    {"textDocument/prepareRename", lsp_prepare_rename, DOCUMENT | POSITION | SYMBOL},
+    {"textDocument/references", lsp_references, DOCUMENT | POSITION | SYMBOL | LISTS},
+    {"textDocument/rename", lsp_rename, DOCUMENT | POSITION},
+    {"textDocument/semanticTokens/full", lsp_semantic_tokens, DOCUMENT},
+    {"textDocument/semanticTokens/range", lsp_semantic_tokens, DOCUMENT | RANGE},
+    {"workspace/didChangeConfiguration", ignore, 0},
+    {"workspace/executeCommand", lsp_execute_command, 0},
 };
 
 static bool handle(struct call *c, struct str name)
@@ -417,13 +421,25 @@ static bool handle(struct call *c, struct str name)
     const struct method *m = methods, *end = methods + COUNT_OF(methods);
     while (m < end && !str_is(name, m->name))
         m++;
-    if (!c->s->initialized && !(m < end && m->any_time))
+    const int flags = m < end ? m->flags : 0;
+    if (!c->s->initialized && !(flags & ANY_TIME))
         return call_fail(c, LSP_NOT_INITIALIZED, "expected 'initialize' first");
-    if (c->s->shut_down && !(m < end && m->any_time))
+    if (c->s->shut_down && !(flags & ANY_TIME))
         return call_fail(c, LSP_INVALID, "the server is shut down");
     if (m == end)
         return call_fail(c, LSP_NO_METHOD, "unknown method '" STR_FMT "'", STR_ARG(name));
-    return m->handle(c);
+    if ((flags & DOCUMENT && !take_document(c)) || (flags & POSITION && !take_position(c)))
+        return false;
+    if (flags & SYMBOL && !call_symbol(c))
+        return true;
+    if (flags & RANGE && !read_range(c->d, member(c->params, "range", DICT_DICT), &c->range))
+        return call_fail(c, LSP_PARAMS, "malformed 'range'");
+    if (flags & LISTS)
+        buf_putc(&c->result, '[');
+    const bool ok = m->handle(c);
+    if (flags & LISTS)
+        buf_putc(&c->result, ']');
+    return ok;
 }
 
 /* Reports the failure of a notification, which has no response. Unknown ones may be ignored. */

@@ -82,15 +82,6 @@ static void keep_captured(struct scope *s, struct captures *c)
     c->count = kept;
 }
 
-static const struct onnx_graph *graph_attr(struct node *n, const char *name)
-{
-    const struct onnx_attr *a = attr_find(n, name);
-    if (a && a->kind == ONNX_ATTR_GRAPH && a->graph)
-        return a->graph;
-    refuse_node(n->s, "attribute '%s' is not a graph", name);
-    return NULL;
-}
-
 /* Translates a node with subgraphs, which may contain such nodes in turn; limits the depth. */
 static bool deeper(struct node *n, bool (*translate)(struct node *))
 {
@@ -126,12 +117,8 @@ static const char *graph_name(struct scope *s, const struct onnx_graph *g, const
 
 static void put_tuple_type(struct buf *b, const struct val *types, size_t count)
 {
-    buf_putc(b, '(');
-    for (size_t k = 0; k < count; k++) {
-        buf_puts(b, k ? ", " : "");
+    for (size_t k = 0; BUF_LIST(b, k, count, "()", ", "); k++)
         put_type(b, &types[k]);
-    }
-    buf_putc(b, ')');
 }
 
 /* A trip count or condition as a scalar. The input may be a vector of one element, possibly only
@@ -141,11 +128,10 @@ static hlo_inst *scalar_input(struct node *n, struct val *v, int elem, const cha
     struct array one = scalar_of(elem);
     bool fits = v->kind == ONNX_TENSOR && v->a.elem == elem &&
                 (array_elements(&v->a) == 1 || (v->a.rank == 1 && v->a.dynamic[0]));
-    if (!fits) {
-        refuse_node(n->s, "%s is %s, expected a scalar of type %s", what, type_text(n->s->imp, v),
-                    onnx_dtype_name(elem));
-        return NULL;
-    }
+    if (!fits)
+        return refuse_node(n->s, "%s is %s, expected a scalar of type %s", what,
+                           type_text(n->s->imp, v), onnx_dtype_name(elem)),
+               NULL;
     hlo_inst *x = data_of(n->s, v);
     return v->a.rank == 0 ? x : reshape_to(n->s, x, &v->a, &one, NULL);
 }
@@ -159,7 +145,7 @@ static bool take_branch(struct node *n, const struct onnx_graph *g)
     inner.node = n->onnx;
     bool ok = translate_graph(&inner, g, outputs);
     for (size_t k = 0; ok && k < g->output_count; k++)
-        set_val(n, k, &outputs[k]);
+        set_val(n, k, outputs[k]);
     return ok;
 }
 
@@ -173,15 +159,14 @@ static bool translate_branch(struct node *n, struct branch *b, const char *name,
                              const struct val *types, const struct captures *c)
 {
     struct scope *s = n->s;
-    struct buf shape = {0};
+    SCOPED_BUF shape = {0};
     begin_computation(&b->scope, s, s->b, name);
     put_tuple_type(&shape, types, c->count);
     hlo_inst *p = emit_parameter(&b->scope, 0, shape.data, STR("outer"));
-    buf_free(&shape);
     for (size_t k = 0; k < c->count; k++) {
-        struct val v =
-            val_unpack(&b->scope, &types[k], hlo_get_tuple_element(b->scope.c, p, (int64_t)k));
-        bind_val(&b->scope, c->names[k], &v);
+        bind_val(
+            &b->scope, c->names[k],
+            val_unpack(&b->scope, &types[k], hlo_get_tuple_element(b->scope.c, p, (int64_t)k)));
     }
     b->outputs = ARENA_ARRAY(s->imp->arena, struct val, b->graph->output_count + 1);
     return translate_graph(&b->scope, b->graph, b->outputs);
@@ -221,7 +206,7 @@ static bool choose(struct node *n, hlo_inst *condition, struct branch *branches,
         !finish_branch(&branches[1], results, count))
         return false;
     hlo_inst *arg = hlo_tuple(s->c, outer, c->count);
-    struct buf shape = {0};
+    SCOPED_BUF shape = {0};
     put_tuple_type(&shape, results, count);
     const char *called =
         arena_printf(s->imp->arena, "true_computation=%%%s, false_computation=%%%s",
@@ -230,10 +215,8 @@ static bool choose(struct node *n, hlo_inst *condition, struct branch *branches,
             .ptr;
     hlo_inst *x =
         emit_typed(s, shape.data, "conditional", (hlo_inst *[]){condition, arg, arg}, 3, called);
-    buf_free(&shape);
     for (size_t k = 0; k < count; k++) {
-        struct val v = val_unpack(s, &results[k], hlo_get_tuple_element(s->c, x, (int64_t)k));
-        set_val(n, k, &v);
+        set_val(n, k, val_unpack(s, &results[k], hlo_get_tuple_element(s->c, x, (int64_t)k)));
     }
     return true;
 }
@@ -288,15 +271,13 @@ static hlo_inst *translate_body(struct loop *l, struct scope *inner, hlo_builder
     for (size_t k = 0; k < total; k++) {
         struct str name =
             k < l->carried ? g->inputs[k + 2].name : l->captured.names[k - l->carried];
-        struct buf shape = {0};
+        SCOPED_BUF shape = {0};
         put_type(&shape, &l->types[k]);
-        struct val v =
-            val_unpack(inner, &l->types[k], emit_parameter(inner, k + 2, shape.data, name));
-        buf_free(&shape);
-        bind_val(inner, name, &v);
+        bind_val(inner, name,
+                 val_unpack(inner, &l->types[k], emit_parameter(inner, k + 2, shape.data, name)));
     }
-    bind_val(inner, g->inputs[0].name, &index);
-    bind_val(inner, g->inputs[1].name, &condition);
+    bind_val(inner, g->inputs[0].name, index);
+    bind_val(inner, g->inputs[1].name, condition);
     if (!translate_graph(inner, g, outputs))
         return NULL;
     struct node as_node = *l->n;
@@ -482,15 +463,13 @@ static bool call_loop(struct loop *l, hlo_inst *m, hlo_inst *condition)
     }
     for (size_t k = 0; k < l->scans; k++)
         results[total + k] = stacked(l, k);
-    struct buf shape = {0};
+    SCOPED_BUF shape = {0};
     put_tuple_type(&shape, results, total + l->scans);
     hlo_inst *x = emit_typed(s, shape.data, "custom-call", operands, count,
                              loop_attributes(l, body, m != NULL, condition != NULL));
-    buf_free(&shape);
     for (size_t k = 0; k < l->carried + l->scans; k++) {
         size_t at = k < l->carried ? k : k + l->captured.count;
-        struct val v = val_unpack(s, &results[at], hlo_get_tuple_element(s->c, x, (int64_t)at));
-        set_val(l->n, k, &v);
+        set_val(l->n, k, val_unpack(s, &results[at], hlo_get_tuple_element(s->c, x, (int64_t)at)));
     }
     return true;
 }

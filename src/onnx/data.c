@@ -66,7 +66,7 @@ static bool read_message(const ProtobufCMessage *message, const char *path,
 bool onnx_read_value(const char *path, const struct onnx_type *type, struct onnx_value *out,
                      hlo_messages *m)
 {
-    struct file_bytes file;
+    SCOPED_BYTES file = {0};
     if (type->kind == ONNX_UNKNOWN)
         return onnx_error(m, path, "model does not declare the type of the value");
     if (!file_read(path, &file))
@@ -81,6 +81,5 @@ bool onnx_read_value(const char *path, const struct onnx_type *type, struct onnx
             onnx_value_free(out);
     }
     wire_free(message);
-    file_release(&file);
     return ok;
 }

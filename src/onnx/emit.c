@@ -51,10 +51,8 @@ bool elem_is_int(int elem) { return spelling_starts(elem, "s") || spelling_start
 
 void put_dims(struct buf *b, const struct array *a)
 {
-    buf_putc(b, '[');
-    for (int d = 0; d < a->rank; d++)
-        buf_printf(b, "%s%s%" PRId64, d ? "," : "", a->dynamic[d] ? "<=" : "", a->dims[d]);
-    buf_putc(b, ']');
+    for (int d = 0; BUF_LIST(b, d, a->rank, "[]", ","); d++)
+        buf_printf(b, "%s%" PRId64, a->dynamic[d] ? "<=" : "", a->dims[d]);
 }
 
 void put_shape(struct buf *b, const struct array *a)
@@ -140,15 +138,12 @@ static void put_metadata(const struct scope *s, struct buf *b)
 hlo_inst *emit_typed(struct scope *s, const char *shape, const char *opcode,
                      hlo_inst *const *operands, size_t count, const char *attributes)
 {
-    struct buf what = {0}, tail = {0};
+    SCOPED_BUF what = {0}, tail = {0};
     struct str name = fresh_name(s, node_name(s));
     buf_printf(&what, "%%" STR_FMT " = %s %s", STR_ARG(name), shape, opcode);
     buf_puts(&tail, attributes);
     put_metadata(s, &tail);
-    hlo_inst *i = hlo_build(s->c, what.data, operands, count, tail.size ? tail.data : NULL);
-    buf_free(&what);
-    buf_free(&tail);
-    return i;
+    return hlo_build(s->c, what.data, operands, count, tail.size ? tail.data : NULL);
 }
 
 hlo_inst *emit_op(struct scope *s, const struct array *a, const char *opcode,
@@ -158,11 +153,9 @@ hlo_inst *emit_op(struct scope *s, const struct array *a, const char *opcode,
     va_start(ap, attributes);
     struct str text = arena_vprintf(s->imp->arena, attributes, ap);
     va_end(ap);
-    struct buf shape = {0};
+    SCOPED_BUF shape = {0};
     put_shape(&shape, a);
-    hlo_inst *i = emit_typed(s, shape.data, opcode, operands, count, text.ptr);
-    buf_free(&shape);
-    return i;
+    return emit_typed(s, shape.data, opcode, operands, count, text.ptr);
 }
 
 hlo_inst *emit_unary(struct scope *s, const struct array *a, const char *opcode, hlo_inst *x)
@@ -217,14 +210,10 @@ hlo_inst *emit_parameter(struct scope *s, size_t number, const char *shape, stru
 
 const char *ints_text(struct import *imp, const int64_t *at, size_t count)
 {
-    struct buf b = {0};
-    buf_putc(&b, '{');
-    for (size_t k = 0; k < count; k++)
-        buf_printf(&b, "%s%" PRId64, k ? "," : "", at[k]);
-    buf_putc(&b, '}');
-    const char *text = arena_str(imp->arena, buf_view(&b)).ptr;
-    buf_free(&b);
-    return text;
+    SCOPED_BUF b = {0};
+    for (size_t k = 0; BUF_LIST(&b, k, count, "{}", ","); k++)
+        buf_int(&b, at[k]);
+    return arena_str(imp->arena, buf_view(&b)).ptr;
 }
 
 const char *count_text(struct import *imp, int64_t from, int64_t to)

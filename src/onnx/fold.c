@@ -3,6 +3,7 @@
  * their own, and their outputs become known. This determines the axes, shapes and bounds that
  * models compute, without a second implementation of the operators.
  */
+#include "hlo_scoped.h"
 #include "onnx/import_priv.h"
 
 static bool may_fold(struct scope *s, const struct onnx_node *node)
@@ -27,7 +28,7 @@ static void bind_known(struct scope *s, struct scope *outer, const struct onnx_n
             continue;
         struct val v = *find_val(outer, node->inputs[k]);
         v.data = NULL;
-        bind_val(s, node->inputs[k], &v);
+        bind_val(s, node->inputs[k], v);
     }
 }
 
@@ -52,10 +53,8 @@ static hlo_literal *run(const hlo_module *module, hlo_messages *m)
 {
     const struct hlo_run_options o = {
         .size = sizeof o, .threads = 1, .max_steps = 100000, .max_memory = 1 << 22};
-    hlo_program *p = module && hlo_verify(module, m) ? hlo_plan(module, &o, m) : NULL;
-    hlo_literal *result = p ? hlo_run(p, NULL, 0, m) : NULL;
-    hlo_program_free(p);
-    return result;
+    SCOPED_PROGRAM *p = module && hlo_verify(module, m) ? hlo_plan(module, &o, m) : NULL;
+    return p ? hlo_run(p, NULL, 0, m) : NULL;
 }
 
 /* Makes the results known outputs. False if the type of one differs from its translation because of
@@ -80,7 +79,7 @@ bool fold_node(struct scope *s, const struct onnx_node *node, const struct op_ro
     if (!row->foldable || node->output_count == 0 || !may_fold(s, node))
         return false;
     /* Discarded: errors are reported when the node is translated regularly. */
-    hlo_messages *m = hlo_messages_new();
+    SCOPED_MESSAGES *m = hlo_messages_new();
     struct map names, constants;
     struct scope inner = {.imp = s->imp,
                           .m = m,
@@ -92,11 +91,7 @@ bool fold_node(struct scope *s, const struct onnx_node *node, const struct op_ro
     map_init(&constants, s->imp->arena);
     map_init(&inner.vals, s->imp->arena);
     bind_known(&inner, s, node);
-    hlo_module *module = build(&inner, node, row, outputs);
-    hlo_literal *result = run(module, m);
-    bool ok = result && keep(s, result, node->output_count, outputs);
-    hlo_literal_free(result);
-    hlo_module_free(module);
-    hlo_messages_free(m);
-    return ok;
+    SCOPED_MODULE *module = build(&inner, node, row, outputs);
+    SCOPED_LITERAL *result = run(module, m);
+    return result && keep(s, result, node->output_count, outputs);
 }

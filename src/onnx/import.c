@@ -61,10 +61,10 @@ void begin_scope(struct scope *s, struct scope *outer)
     map_init(&s->vals, s->imp->arena);
 }
 
-void bind_val(struct scope *s, struct str name, const struct val *v)
+void bind_val(struct scope *s, struct str name, struct val v)
 {
     if (name.len > 0)
-        map_put(&s->vals, name, arena_copy(s->imp->arena, v, sizeof *v));
+        map_put(&s->vals, name, arena_copy(s->imp->arena, &v, sizeof v));
 }
 
 /* Looks up a value by its name. Instructions of an outer computation cannot be used here, but known
@@ -79,7 +79,7 @@ struct val *find_val(struct scope *s, struct str name)
             return v;
         struct val again = *v;
         again.data = again.sizes = again.there = NULL;
-        bind_val(s, name, &again);
+        bind_val(s, name, again);
         return map_get(&s->vals, name);
     }
     return NULL;
@@ -146,7 +146,7 @@ static bool translate_node(struct scope *s, const struct onnx_node *node)
         if (node->outputs[k].len > 0 && outputs[k].kind == ONNX_UNKNOWN)
             return refuse_node(s, "no output %zu", k);
         else
-            bind_val(s, node->outputs[k], &outputs[k]);
+            bind_val(s, node->outputs[k], outputs[k]);
     return true;
 }
 
@@ -166,7 +166,7 @@ static bool bind_initializers(struct scope *s, const struct onnx_graph *g)
         struct array a = array_of(onnx_dtype_find(x.dtype), (int)x.rank, x.dims);
         struct val v = tensor_val(&a, NULL);
         v.known = i->value.tensor;
-        bind_val(s, i->name, &v);
+        bind_val(s, i->name, v);
     }
     return true;
 }
@@ -296,15 +296,14 @@ static bool bind_inputs(struct scope *s, const struct onnx_graph *g,
             return refuse_node(
                 s, "input '" STR_FMT "' has element type %s, which has no HLO equivalent",
                 STR_ARG(info->name), onnx_dtype_name(type.a.elem));
-        struct buf shape = {0};
+        SCOPED_BUF shape = {0};
         put_type(&shape, &type);
         hlo_inst *p = emit_parameter(s, number++, shape.data, info->name);
-        buf_free(&shape);
         struct val v = val_unpack(s, &type, p);
         if (s->imp->specialize && v.kind == ONNX_TENSOR && elem_is_int(v.a.elem) &&
             array_elements(&v.a) <= ONNX_SMALL)
             v.known = values[number - 1].tensor;
-        bind_val(s, info->name, &v);
+        bind_val(s, info->name, v);
     }
     return true;
 }

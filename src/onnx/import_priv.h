@@ -103,7 +103,7 @@ bool refuse_node(struct scope *s, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Opens a scope nested in `outer`. */
 void begin_scope(struct scope *s, struct scope *outer);
 /* Binds a name to a value in the scope. */
-void bind_val(struct scope *s, struct str name, const struct val *v);
+void bind_val(struct scope *s, struct str name, struct val v);
 struct val *find_val(struct scope *s, struct str name);
 bool translate_by(struct scope *s, const struct onnx_node *node, const struct op_row *row,
                   struct val *outputs);
@@ -191,6 +191,10 @@ struct num num_element(struct scope *s, struct val *v, int64_t i); /* of a vecto
 struct num num_shape_element(struct scope *s, struct val *v, int64_t i);
 struct num num_size(struct scope *s, hlo_inst *x, const struct array *a, int d);
 int64_t num_most(struct num x, int64_t bound); /* the number if known, else the bound */
+/* Sets dimension d of x to the size `n`, s32[], in an array of type `a`. */
+hlo_inst *emit_sized(struct scope *s, hlo_inst *x, const struct array *a, int d, hlo_inst *n);
+/* Sets a dynamic dimension to its bound, so that it is static. */
+hlo_inst *whole(struct scope *s, hlo_inst *x, struct array *a, int d);
 /* Sets the size of dimension d of x; `a` becomes the type of the result. */
 hlo_inst *set_size(struct scope *s, hlo_inst *x, struct array *a, int d, struct num size);
 /* Converts x from type `from` to type `to` of the same rank: padded where its bounds are smaller,
@@ -235,12 +239,13 @@ hlo_inst *data_of(struct scope *s, struct val *v);
 const struct onnx_attr *attr_find(const struct node *n, const char *name);
 /* The value of an integer attribute, or `otherwise` if absent. */
 int64_t attr_int(const struct node *n, const char *name, int64_t otherwise);
-struct val *input_of(struct node *n, size_t k);  /* NULL: absent */
+const struct onnx_graph *graph_attr(struct node *n, const char *name); /* NULL with a message */
+struct val *input_of(struct node *n, size_t k);                        /* NULL: absent */
 struct val *tensor_of(struct node *n, size_t k); /* a tensor; NULL with a message */
 /* A vector of sizes, int64[n]; NULL with a message. */
 struct val *shape_input(struct node *n, size_t k);
 bool set_tensor(struct node *n, const struct array *a, hlo_inst *x); /* sets the first output */
-bool set_val(struct node *n, size_t k, const struct val *v);
+bool set_val(struct node *n, size_t k, struct val v);
 bool set_known(struct node *n, hlo_literal *l, int elem);
 /* -1 is the last; false with a message. */
 bool axis_of(struct node *n, int64_t axis, int rank, int *out);

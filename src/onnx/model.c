@@ -24,7 +24,7 @@ struct hlo_onnx_value {
 static struct hlo_onnx_port describe(struct arena *a, const struct onnx_value_info *info)
 {
     const struct onnx_type *t = &info->type;
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     onnx_type_print(&b, t);
     struct hlo_onnx_port port = {
         .name = info->name.ptr,
@@ -35,7 +35,6 @@ static struct hlo_onnx_port describe(struct arena *a, const struct onnx_value_in
         .ranked = t->rank >= 0,
         .rank = t->rank < 0 ? 0 : (size_t)t->rank,
         .dims = t->dims};
-    buf_free(&b);
     return port;
 }
 

@@ -17,15 +17,22 @@ int64_t attr_int(const struct node *n, const char *name, int64_t otherwise)
     return a && a->kind == ONNX_ATTR_INT ? a->i : otherwise;
 }
 
+const struct onnx_graph *graph_attr(struct node *n, const char *name)
+{
+    const struct onnx_attr *a = attr_find(n, name);
+    if (a && a->kind == ONNX_ATTR_GRAPH && a->graph)
+        return a->graph;
+    refuse_node(n->s, "attribute '%s' is not a graph", name);
+    return NULL;
+}
+
 struct val *input_of(struct node *n, size_t k) { return k < n->input_count ? n->inputs[k] : NULL; }
 
 struct val *tensor_of(struct node *n, size_t k)
 {
     struct val *v = input_of(n, k);
-    if (!v) {
-        refuse_node(n->s, "missing input %zu", k);
-        return NULL;
-    }
+    if (!v)
+        return refuse_node(n->s, "missing input %zu", k), NULL;
     if (v->kind == ONNX_TENSOR)
         return v;
     if (v->kind == ONNX_OPTIONAL && !v->open) { /* use its element */
@@ -48,17 +55,16 @@ struct val *shape_input(struct node *n, size_t k)
     return NULL;
 }
 
-bool set_val(struct node *n, size_t k, const struct val *v)
+bool set_val(struct node *n, size_t k, struct val v)
 {
     if (k < n->onnx->output_count)
-        n->outputs[k] = *v;
+        n->outputs[k] = v;
     return true;
 }
 
 bool set_tensor(struct node *n, const struct array *a, hlo_inst *x)
 {
-    struct val v = tensor_val(a, x);
-    return set_val(n, 0, &v);
+    return set_val(n, 0, tensor_val(a, x));
 }
 
 bool set_known(struct node *n, hlo_literal *l, int elem)
@@ -69,7 +75,7 @@ bool set_known(struct node *n, hlo_literal *l, int elem)
     struct array a = array_of(elem, (int)x.rank, x.dims);
     struct val v = tensor_val(&a, NULL);
     v.known = l;
-    return set_val(n, 0, &v);
+    return set_val(n, 0, v);
 }
 
 bool axis_of(struct node *n, int64_t axis, int rank, int *out)

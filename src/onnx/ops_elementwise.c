@@ -250,7 +250,7 @@ bool op_abs(struct node *n)
     struct val *v = tensor_of(n, 0);
     if (!v)
         return false;
-    return elem_is_signed(v->a.elem) ? op_unary(n) : set_val(n, 0, v);
+    return elem_is_signed(v->a.elem) ? op_unary(n) : set_val(n, 0, *v);
 }
 
 bool op_relu(struct node *n)
@@ -287,11 +287,10 @@ static hlo_inst *clip_by(struct node *n, size_t input, const char *opcode, const
     struct val *v = input_of(n, input) ? tensor_of(n, input) : NULL;
     if (!v || !x)
         return x;
-    if (v->a.rank != 0 || v->a.elem != a->elem) {
-        refuse_node(n->s, "bounds must be scalars of type %s, got %s", onnx_dtype_name(a->elem),
-                    type_text(n->s->imp, v));
-        return NULL;
-    }
+    if (v->a.rank != 0 || v->a.elem != a->elem)
+        return refuse_node(n->s, "bounds must be scalars of type %s, got %s",
+                           onnx_dtype_name(a->elem), type_text(n->s->imp, v)),
+               NULL;
     struct array full = array_of(a->elem, a->rank, a->dims);
     hlo_inst *bound = data_of(n->s, v);
     return emit_binary(n->s, a, opcode, x,
@@ -382,7 +381,7 @@ static bool cast(struct node *n, struct val *v, int elem)
         return refuse_node(s, "element type %s has no HLO equivalent", onnx_dtype_name(elem));
     struct array a = v->a;
     if (a.elem == elem)
-        return set_val(n, 0, v);
+        return set_val(n, 0, *v);
     hlo_inst *x = data_of(s, v);
     const char *max = largest(elem);
     if (max && attr_int(n, "saturate", 1) != 0) {

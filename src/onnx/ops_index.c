@@ -72,19 +72,17 @@ static hlo_inst *static_slice(struct scope *s, hlo_inst *x, struct array *a, int
     int64_t by = r->step.n < 0 ? -r->step.n : r->step.n, size = r->size.n;
     int64_t low = r->step.n < 0 ? r->start.n - (size - 1) * by : r->start.n;
     int64_t high = low + (size > 0 ? (size - 1) * by + 1 : 0);
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     if (size == 0)
         low = high = 0;
-    buf_puts(&b, "slice={");
-    for (int k = 0; k < a->rank; k++)
+    buf_puts(&b, "slice=");
+    for (int k = 0; BUF_LIST(&b, k, a->rank, "{}", ", "); k++)
         if (k == d)
-            buf_printf(&b, "%s[%" PRId64 ":%" PRId64 ":%" PRId64 "]", k ? ", " : "", low, high, by);
+            buf_printf(&b, "[%" PRId64 ":%" PRId64 ":%" PRId64 "]", low, high, by);
         else
-            buf_printf(&b, "%s[0:%" PRId64 "]", k ? ", " : "", a->dims[k]);
-    buf_putc(&b, '}');
+            buf_printf(&b, "[0:%" PRId64 "]", a->dims[k]);
     a->dims[d] = size;
     x = emit_op(s, a, "slice", &x, 1, "%s", b.data);
-    buf_free(&b);
     return r->step.n < 0 && size > 1 ? emit_op(s, a, "reverse", &x, 1, "dimensions={%d}", d) : x;
 }
 
@@ -218,7 +216,7 @@ bool op_split(struct node *n)
         struct num end = num_op(s, "add", start, size[k]);
         hlo_inst *x = slice_axis(s, data_of(s, v), &a, d, start, end, num_of(1));
         struct val part = tensor_val(&a, x);
-        set_val(n, k, &part);
+        set_val(n, k, part);
         start = end;
     }
     return true;

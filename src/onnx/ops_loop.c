@@ -126,12 +126,9 @@ static struct onnx_graph map_loop(struct node *n, const struct onnx_graph *g)
 
 bool op_sequence_map(struct node *n)
 {
-    const struct onnx_attr *body = attr_find(n, "body");
-    if (!sequence_input(n, 0))
+    const struct onnx_graph *g = sequence_input(n, 0) ? graph_attr(n, "body") : NULL;
+    if (!g)
         return false;
-    if (!body || body->kind != ONNX_ATTR_GRAPH || !body->graph)
-        return refuse_node(n->s, "attribute 'body' is not a graph");
-    const struct onnx_graph *g = body->graph;
     if (g->input_count != n->input_count || g->output_count != n->onnx->output_count)
         return refuse_node(n->s, "%zu inputs and %zu outputs, but the body has %zu and %zu",
                            n->input_count, n->onnx->output_count, g->input_count, g->output_count);
@@ -142,7 +139,7 @@ bool op_sequence_map(struct node *n)
     struct val *outputs = ARENA_ARRAY(n->s->imp->arena, struct val, g->output_count + 1);
     bool ok = translate_instead(n, &all, outputs);
     for (size_t k = 0; ok && k < g->output_count; k++)
-        set_val(n, k, &outputs[k]);
+        set_val(n, k, outputs[k]);
     return ok;
 }
 
@@ -159,11 +156,10 @@ static int64_t listed(const struct int_list *l, size_t k) { return l->given ? l-
 
 static bool read_scan(struct node *n, struct scan *out)
 {
-    const struct onnx_attr *body = attr_find(n, "body");
+    const struct onnx_graph *g = graph_attr(n, "body");
     int64_t inputs = attr_int(n, "num_scan_inputs", 0);
-    if (!body || body->kind != ONNX_ATTR_GRAPH || !body->graph)
-        return refuse_node(n->s, "attribute 'body' is not a graph");
-    const struct onnx_graph *g = body->graph;
+    if (!g)
+        return false;
     if (inputs < 1 || (uint64_t)inputs > n->input_count || g->input_count != n->input_count ||
         g->output_count != n->onnx->output_count ||
         g->output_count < n->input_count - (size_t)inputs)
@@ -265,8 +261,7 @@ static bool set_stacked(struct node *n, const struct scan *c, size_t k, const st
     if (listed(&c->output_directions, k))
         x = emit_op(n->s, &a, "reverse", &x, 1, "dimensions={0}");
     x = move_dimension(n->s, x, &a, 0, axis);
-    struct val out = tensor_val(&a, x);
-    return set_val(n, c->states + k, &out);
+    return set_val(n, c->states + k, tensor_val(&a, x));
 }
 
 bool op_scan(struct node *n)
@@ -279,7 +274,7 @@ bool op_scan(struct node *n)
     if (!translate_instead(n, &all, outputs))
         return false;
     for (size_t k = 0; k < c.states; k++)
-        set_val(n, k, &outputs[k]);
+        set_val(n, k, outputs[k]);
     for (size_t k = 0; k < c.outputs; k++)
         if (!set_stacked(n, &c, k, &outputs[c.states + k]))
             return false;

@@ -191,7 +191,7 @@ bool op_reduce(struct node *n)
     if (!v || !reduced_axes(n, v, gone, &nothing))
         return false;
     if (nothing)
-        return set_val(n, 0, v);
+        return set_val(n, 0, *v);
     struct array a = {.elem = v->a.elem};
     int64_t at[ONNX_MAX_RANK + 1];
     size_t count = 0;

@@ -41,16 +41,6 @@ static hlo_inst *with_sizes(struct scope *s, struct val *seq, struct array *a, i
     return x;
 }
 
-/* Sets a dynamic dimension to its bound. */
-static hlo_inst *whole(struct scope *s, hlo_inst *x, struct array *a, int d)
-{
-    if (!a->dynamic[d])
-        return x;
-    a->dynamic[d] = false;
-    hlo_inst *n = emit_int(s, ELEM_S32, a->dims[d]);
-    return emit_op(s, a, "set-dimension-size", (hlo_inst *[]){x, n}, 2, "dimensions={%d}", d);
-}
-
 /* The sizes of the elements along an axis, 0 past the last one: s64[n]. */
 static hlo_inst *sizes_along(struct scope *s, struct val *seq, int axis)
 {
@@ -163,8 +153,7 @@ static bool split_all(struct node *n, struct val *v, int axis)
     bool keeps = attr_int(n, "keepdims", 1) != 0, is_new[ONNX_MAX_RANK + 2] = {false};
     struct array a = v->a, element = {.elem = a.elem};
     if (v->a.dims[axis] == 0) {
-        struct val none = empty_sequence(s, a.elem);
-        return set_val(n, 0, &none);
+        return set_val(n, 0, empty_sequence(s, a.elem));
     }
     hlo_inst *x = data_of(s, v);
     struct num length = num_size(s, x, &a, axis);
@@ -192,13 +181,10 @@ static bool split_all(struct node *n, struct val *v, int axis)
     hlo_inst *t = element.rank == 0 ? emit_broadcast(s, emit_zero(s, one.elem), &all, NULL, 0)
                                     : emit_op(s, &all, "concatenate", columns, (size_t)element.rank,
                                               "dimensions={1}");
-    hlo_inst *count[] = {num_inst(s, length)};
-    count[0] = emit_convert(s, count[0], &one, ELEM_S32);
-    out.sizes =
-        emit_op(s, &table, "set-dimension-size", (hlo_inst *[]){t, count[0]}, 2, "dimensions={0}");
-    out.data =
-        emit_op(s, &data, "set-dimension-size", (hlo_inst *[]){x, count[0]}, 2, "dimensions={0}");
-    return set_val(n, 0, &out);
+    hlo_inst *count = emit_convert(s, num_inst(s, length), &one, ELEM_S32);
+    out.sizes = emit_sized(s, t, &table, 0, count);
+    out.data = emit_sized(s, x, &data, 0, count);
+    return set_val(n, 0, out);
 }
 
 /* Sizes of the parts; NULL with a message. */
@@ -220,11 +206,10 @@ static struct num *part_sizes(struct node *n, struct val *v, int axis, size_t *c
                        ? known_int(split, 0)
                        : 0;
     s->imp->needs_values |= !split->known;
-    if (each <= 0 || v->a.dynamic[axis] || all / each > 100000) {
-        refuse_node(s, "size and number of the parts of %s must be static",
-                    type_text(s->imp, split));
-        return NULL;
-    }
+    if (each <= 0 || v->a.dynamic[axis] || all / each > 100000)
+        return refuse_node(s, "size and number of the parts of %s must be static",
+                           type_text(s->imp, split)),
+               NULL;
     *count = (size_t)(all / each + (all % each != 0));
     struct num *size = ARENA_ARRAY(s->imp->arena, struct num, *count + 1);
     for (size_t k = 0; k < *count; k++, all -= each)
@@ -254,10 +239,9 @@ bool op_split_to_sequence(struct node *n)
         start = end;
     }
     if (count == 0) {
-        struct val none = empty_sequence(s, v->a.elem);
-        return set_val(n, 0, &none);
+        return set_val(n, 0, empty_sequence(s, v->a.elem));
     }
     bool ok;
     struct val out = sequence_of(s, parts, count, &ok);
-    return ok && set_val(n, 0, &out);
+    return ok && set_val(n, 0, out);
 }

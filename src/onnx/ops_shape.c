@@ -6,7 +6,7 @@
 bool op_identity(struct node *n)
 {
     struct val *v = input_of(n, 0);
-    return v ? set_val(n, 0, v) : refuse_node(n->s, "missing input 0");
+    return v ? set_val(n, 0, *v) : refuse_node(n->s, "missing input 0");
 }
 
 /* ---- queries ---- */

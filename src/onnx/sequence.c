@@ -12,11 +12,10 @@ static bool is_filled(const struct val *v) { return is_sequence(v) && !v->open; 
 struct val *sequence_input(struct node *n, size_t k)
 {
     struct val *v = input_of(n, k);
-    if (!v || !is_sequence(v)) {
-        refuse_node(n->s, "input %zu is %s, expected a sequence", k,
-                    v ? type_text(n->s->imp, v) : "missing");
-        return NULL;
-    }
+    if (!v || !is_sequence(v))
+        return refuse_node(n->s, "input %zu is %s, expected a sequence", k,
+                           v ? type_text(n->s->imp, v) : "missing"),
+               NULL;
     if (v->kind == ONNX_SEQUENCE)
         return v;
     struct val *element = arena_copy(n->s->imp->arena, v, sizeof *v);
@@ -82,14 +81,8 @@ static hlo_inst *data_row(struct scope *s, hlo_inst *x, struct array a, const st
     full.elem = a.elem;
     for (int d = 1; d < a.rank; d++)
         full.dynamic[d] = a.dynamic[d];
-    for (int d = 1; d < a.rank; d++) { /* storage of dynamic dimensions has the size of the bound */
-        if (!a.dynamic[d])
-            continue;
-        full.dynamic[d] = false;
-        x = emit_op(s, &full, "set-dimension-size",
-                    (hlo_inst *[]){x, emit_int(s, ELEM_S32, full.dims[d])}, 2, "dimensions={%d}",
-                    d);
-    }
+    for (int d = 1; d < a.rank; d++) /* storage of dynamic dimensions has the size of the bound */
+        x = whole(s, x, &full, d);
     return x;
 }
 
@@ -136,10 +129,8 @@ struct val sequence_of(struct scope *s, struct val *elements, size_t count, bool
         count == 1 ? sizes[0] : emit_op(s, &table, "concatenate", sizes, count, "dimensions={0}");
     data.dynamic[0] = table.dynamic[0] = true;
     hlo_inst *n = emit_int(s, ELEM_S32, out.length);
-    out.data =
-        emit_op(s, &data, "set-dimension-size", (hlo_inst *[]){out.data, n}, 2, "dimensions={0}");
-    out.sizes =
-        emit_op(s, &table, "set-dimension-size", (hlo_inst *[]){out.sizes, n}, 2, "dimensions={0}");
+    out.data = emit_sized(s, out.data, &data, 0, n);
+    out.sizes = emit_sized(s, out.sizes, &table, 0, n);
     *ok = true;
     return out;
 }
@@ -149,8 +140,7 @@ bool op_sequence_empty(struct node *n)
     int64_t elem = attr_int(n, "dtype", ELEM_F32);
     if (elem < 0 || elem > INT_MAX || (elem != 0 && !onnx_dtype_hlo((int)elem)))
         return refuse_node(n->s, "HLO has no element type %" PRId64, elem);
-    struct val v = empty_sequence(n->s, (int)elem);
-    return set_val(n, 0, &v);
+    return set_val(n, 0, empty_sequence(n->s, (int)elem));
 }
 
 bool op_sequence_construct(struct node *n)
@@ -164,7 +154,7 @@ bool op_sequence_construct(struct node *n)
         elements[k] = *v;
     }
     struct val out = sequence_of(n->s, elements, n->input_count, &ok);
-    return ok && set_val(n, 0, &out);
+    return ok && set_val(n, 0, out);
 }
 
 /* ---- modification ---- */
@@ -233,7 +223,7 @@ bool op_sequence_insert(struct node *n)
                         "dimensions={0}");
     if (input_of(n, 2) && !move_last(n, &out, length))
         return false;
-    return set_val(n, 0, &out);
+    return set_val(n, 0, out);
 }
 
 bool op_sequence_erase(struct node *n)
@@ -249,7 +239,7 @@ bool op_sequence_erase(struct node *n)
     if (input_of(n, 1) && !position_of(n, 1, length, &at))
         return false;
     pick(s, &out, shifted(s, seq->length, at, 1), seq->length, less);
-    return set_val(n, 0, &out);
+    return set_val(n, 0, out);
 }
 
 /* ---- element access ---- */
@@ -323,8 +313,7 @@ bool op_optional(struct node *n)
     if (v) {
         type = *v;
         type.kind = is_sequence(v) ? ONNX_OPTIONAL_SEQUENCE : ONNX_OPTIONAL;
-        struct val out = val_coerce(s, v, &type);
-        return set_val(n, 0, &out);
+        return set_val(n, 0, val_coerce(s, v, &type));
     }
     if (!attr || attr->kind != ONNX_ATTR_TYPE)
         return refuse_node(s, "a type is required without an input");
@@ -337,8 +326,7 @@ bool op_optional(struct node *n)
     struct val none = type;
     none.there = emit_scalar(s, ELEM_PRED, "false");
     none.a.elem = 0; /* so that it is created */
-    struct val out = val_coerce(s, &none, &type);
-    return set_val(n, 0, &out);
+    return set_val(n, 0, val_coerce(s, &none, &type));
 }
 
 bool op_optional_has_element(struct node *n)
@@ -357,5 +345,5 @@ bool op_optional_get_element(struct node *n)
         return refuse_node(n->s, "missing input 0");
     struct val out = *v;
     out.kind = is_sequence(v) ? ONNX_SEQUENCE : ONNX_TENSOR;
-    return set_val(n, 0, &out);
+    return set_val(n, 0, out);
 }

@@ -104,21 +104,30 @@ int64_t num_most(struct num x, int64_t bound) { return x.known ? (x.n > 0 ? x.n 
 
 static const char *slice_text(struct import *imp, const int64_t *limits, int rank)
 {
-    struct buf b = {0};
-    buf_puts(&b, "slice={");
-    for (int d = 0; d < rank; d++)
-        buf_printf(&b, "%s[0:%" PRId64 "]", d ? ", " : "", limits[d]);
-    buf_putc(&b, '}');
-    const char *text = arena_str(imp->arena, buf_view(&b)).ptr;
-    buf_free(&b);
-    return text;
+    SCOPED_BUF b = {0};
+    buf_puts(&b, "slice=");
+    for (int d = 0; BUF_LIST(&b, d, rank, "{}", ", "); d++)
+        buf_printf(&b, "[0:%" PRId64 "]", limits[d]);
+    return arena_str(imp->arena, buf_view(&b)).ptr;
+}
+
+hlo_inst *emit_sized(struct scope *s, hlo_inst *x, const struct array *a, int d, hlo_inst *n)
+{
+    return emit_op(s, a, "set-dimension-size", (hlo_inst *[]){x, n}, 2, "dimensions={%d}", d);
 }
 
 static hlo_inst *show_size(struct scope *s, hlo_inst *x, struct array *a, int d, struct num size)
 {
     a->dynamic[d] = true;
-    return emit_op(s, a, "set-dimension-size", (hlo_inst *[]){x, num_s32(s, size)}, 2,
-                   "dimensions={%d}", d);
+    return emit_sized(s, x, a, d, num_s32(s, size));
+}
+
+hlo_inst *whole(struct scope *s, hlo_inst *x, struct array *a, int d)
+{
+    if (!a->dynamic[d])
+        return x;
+    a->dynamic[d] = false;
+    return emit_sized(s, x, a, d, emit_int(s, ELEM_S32, a->dims[d]));
 }
 
 hlo_inst *set_size(struct scope *s, hlo_inst *x, struct array *a, int d, struct num size)
@@ -155,18 +164,17 @@ static hlo_inst *cut(struct scope *s, hlo_inst *x, struct array *a, const struct
 
 static hlo_inst *pad(struct scope *s, hlo_inst *x, struct array *a, const struct array *to)
 {
-    struct buf text = {0};
+    SCOPED_BUF text = {0};
     bool any = false;
     buf_puts(&text, "padding=");
-    for (int d = 0; d < a->rank; d++) {
+    for (int d = 0; BUF_LIST(&text, d, a->rank, "", "x"); d++) {
         int64_t more = to->dims[d] > a->dims[d] ? to->dims[d] - a->dims[d] : 0;
         any |= more > 0;
-        buf_printf(&text, "%s0_%" PRId64, d ? "x" : "", more);
+        buf_printf(&text, "0_%" PRId64, more);
         a->dims[d] += more;
     }
     if (any)
         x = emit_op(s, a, "pad", (hlo_inst *[]){x, emit_zero(s, a->elem)}, 2, "%s", text.data);
-    buf_free(&text);
     return x;
 }
 

@@ -268,21 +268,18 @@ static bool copy_external(const struct reading *r)
 {
     char path[PATH_MAX];
     struct place p;
-    struct file_bytes bytes;
+    SCOPED_BYTES bytes = {0};
     if (!find_place(r, &p) || !find_file(r, p.location, path))
         return false;
     if (!file_map(path, &bytes))
         return onnx_error(r->m, r->path, "tensor '" STR_FMT "': cannot read external data '%s': %s",
                           STR_ARG(r->who), p.location, strerror(errno));
     uint64_t size = raw_size(r), from = (uint64_t)p.offset;
-    bool ok = from <= bytes.size && size <= bytes.size - from &&
-              (p.length < 0 || (uint64_t)p.length == size);
-    if (ok)
-        copy_raw(r, bytes.data + from);
-    else
-        fail(r, "size of external data does not match");
-    file_release(&bytes);
-    return ok;
+    if (from > bytes.size || size > bytes.size - from ||
+        (p.length >= 0 && (uint64_t)p.length != size))
+        return fail(r, "size of external data does not match");
+    copy_raw(r, bytes.data + from);
+    return true;
 }
 
 /* ---- whole tensors ---- */

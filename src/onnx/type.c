@@ -122,14 +122,13 @@ bool onnx_value_fits(const struct onnx_value *v, const struct onnx_type *type, c
         fits = tensor_fits(v->tensor, type);
     if (fits)
         return true;
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     onnx_type_print(&b, type);
     hlo_text shape = wrong ? hlo_literal_shape(wrong) : (hlo_text){0};
     onnx_error(m, file, "'" STR_FMT "' is %s; the value%s is %s", STR_ARG(who), b.data,
                sequence && wrong ? " has an element that" : "",
                wrong ? shape.data : "of another kind");
     hlo_text_free(&shape);
-    buf_free(&b);
     return false;
 }
 

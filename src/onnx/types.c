@@ -67,15 +67,13 @@ void put_type(struct buf *b, const struct val *v)
 
 const char *type_text(struct import *imp, const struct val *v)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     buf_printf(&b, "%s%s", is_optional(v) ? "optional(" : "", is_sequence(v) ? "seq(" : "");
     buf_puts(&b, onnx_dtype_name(v->a.elem));
     if (!v->open)
         put_dims(&b, &v->a);
     buf_printf(&b, "%s%s", is_optional(v) ? ")" : "", is_sequence(v) ? ")" : "");
-    const char *text = arena_str(imp->arena, buf_view(&b)).ptr;
-    buf_free(&b);
-    return text;
+    return arena_str(imp->arena, buf_view(&b)).ptr;
 }
 
 /* ---- comparison and join ---- */
@@ -174,8 +172,7 @@ static hlo_inst *nothing(struct scope *s, const struct array *a)
     for (int d = 0; d < a->rank; d++)
         if (a->dynamic[d]) {
             full.dynamic[d] = true;
-            x = emit_op(s, &full, "set-dimension-size", (hlo_inst *[]){x, emit_zero(s, ELEM_S32)},
-                        2, "dimensions={%d}", d);
+            x = emit_sized(s, x, &full, d, emit_zero(s, ELEM_S32));
         }
     return x;
 }

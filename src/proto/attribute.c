@@ -60,7 +60,7 @@ static bool put_field_value(reader *r, const struct proto_field *f, const void *
         break;
     case FIELD_INTS:
         proto_put_ints(out, MEMBER(size_t, owner, f->count_offset),
-                       MEMBER(int64_t *, owner, f->offset));
+                       MEMBER(int64_t *, owner, f->offset), "{}");
         break;
     case FIELD_TEXT: text_print_quoted(out, str_of(MEMBER(char *, owner, f->offset))); break;
     case FIELD_BYTES:
@@ -166,11 +166,10 @@ static void put_window_item(struct buf *out, const Xla__Window *w, enum window_i
     static const char *const keys[] = {
         "size=", " stride=", " pad=", " lhs_dilate=", " rhs_dilate=", " rhs_reversal="};
     buf_puts(out, keys[item]);
-    for (size_t k = 0; k < w->n_dimensions; k++) {
+    for (size_t k = 0; BUF_LIST(out, k, w->n_dimensions, "", "x"); k++) {
         const Xla__WindowDimension *d = w->dimensions[k];
         const int64_t values[ITEMS] = {d->size,          d->stride,          d->padding_low,
                                        d->base_dilation, d->window_dilation, d->window_reversal};
-        buf_puts(out, k ? "x" : "");
         buf_int(out, values[item]);
         if (item == PAD)
             buf_printf(out, "_%" PRId64, d->padding_high);
@@ -194,27 +193,20 @@ static bool put_padding(reader *r, enum attr_id id, const inst_proto *i)
     const Xla__PaddingConfig *p = i->padding_config;
     if (!p)
         return proto_error(r, NULL, -1, "padding is missing");
-    for (size_t k = 0; k < p->n_dimensions; k++) {
+    for (size_t k = 0; BUF_LIST(r->out, k, p->n_dimensions, "", "x"); k++) {
         const Xla__PaddingConfig__PaddingConfigDimension *d = p->dimensions[k];
-        buf_printf(r->out, "%s%" PRId64 "_%" PRId64, k ? "x" : "", d->edge_padding_low,
-                   d->edge_padding_high);
-        if (d->interior_padding)
-            buf_printf(r->out, "_%" PRId64, d->interior_padding);
+        buf_printf(r->out, "%" PRId64 "_%" PRId64 "_%" PRId64, d->edge_padding_low,
+                   d->edge_padding_high, d->interior_padding);
     }
     return true;
 }
 
 static bool put_slices(reader *r, enum attr_id id, const inst_proto *i)
 {
-    buf_putc(r->out, '{');
-    for (size_t k = 0; k < i->n_slice_dimensions; k++) {
+    for (size_t k = 0; BUF_LIST(r->out, k, i->n_slice_dimensions, "{}", ", "); k++) {
         const Xla__HloInstructionProto__SliceDimensions *d = i->slice_dimensions[k];
-        buf_printf(r->out, "%s[%" PRId64 ":%" PRId64, k ? ", " : "", d->start, d->limit);
-        if (d->stride != 1)
-            buf_printf(r->out, ":%" PRId64, d->stride);
-        buf_putc(r->out, ']');
+        buf_printf(r->out, "[%" PRId64 ":%" PRId64 ":%" PRId64 "]", d->start, d->limit, d->stride);
     }
-    buf_putc(r->out, '}');
     return true;
 }
 
@@ -222,7 +214,7 @@ static bool put_slices(reader *r, enum attr_id id, const inst_proto *i)
 
 static bool put_dimensions(reader *r, enum attr_id id, const inst_proto *i)
 {
-    proto_put_ints(r->out, i->n_dimensions, i->dimensions);
+    proto_put_ints(r->out, i->n_dimensions, i->dimensions, "{}");
     return true;
 }
 
@@ -245,14 +237,11 @@ static bool put_precision(reader *r, enum attr_id id, const inst_proto *i)
         all_default &= p->operand_precision[k] == XLA__PRECISION_CONFIG__PRECISION__DEFAULT;
     if (all_default)
         return true;
-    buf_putc(r->out, '{');
-    for (size_t k = 0; k < i->n_operand_ids; k++) {
+    for (size_t k = 0; BUF_LIST(r->out, k, i->n_operand_ids, "{}", ","); k++) {
         const int v = k < p->n_operand_precision ? (int)p->operand_precision[k] : 0;
-        buf_puts(r->out, k ? "," : "");
         if (!proto_put_enum(r->out, &xla__precision_config__precision__descriptor, v, 0, true))
             return proto_error(r, NULL, -1, "unknown precision %d", v);
     }
-    buf_putc(r->out, '}');
     return true;
 }
 
@@ -275,12 +264,8 @@ static bool put_computation(reader *r, const inst_proto *i, size_t at, size_t co
 
 static bool put_computations(reader *r, const inst_proto *i)
 {
-    buf_putc(r->out, '{');
-    for (size_t k = 0; k < i->n_called_computation_ids; k++) {
-        buf_puts(r->out, k ? ", " : "");
+    for (size_t k = 0; BUF_LIST(r->out, k, i->n_called_computation_ids, "{}", ", "); k++)
         put_callee(r, i, k);
-    }
-    buf_putc(r->out, '}');
     return true;
 }
 
@@ -311,11 +296,9 @@ static bool put_called(reader *r, enum attr_id id, const inst_proto *i)
 
 static bool put_pairs(reader *r, enum attr_id id, const inst_proto *i)
 {
-    buf_putc(r->out, '{');
-    for (size_t k = 0; k < i->n_source_target_pairs; k++)
-        buf_printf(r->out, "%s{%" PRId64 ",%" PRId64 "}", k ? "," : "",
-                   i->source_target_pairs[k]->source, i->source_target_pairs[k]->target);
-    buf_putc(r->out, '}');
+    for (size_t k = 0; BUF_LIST(r->out, k, i->n_source_target_pairs, "{}", ","); k++)
+        buf_printf(r->out, "{%" PRId64 ",%" PRId64 "}", i->source_target_pairs[k]->source,
+                   i->source_target_pairs[k]->target);
     return true;
 }
 
@@ -332,12 +315,8 @@ static bool put_slice_sizes(reader *r, enum attr_id id, const inst_proto *i)
     const size_t rank = s ? s->n_dimensions : 0;
     if (rank == 0 || count % rank != 0)
         return proto_error(r, NULL, -1, "%zu sizes for slices of rank %zu", count, rank);
-    buf_putc(r->out, '{');
-    for (size_t k = 0; k < count; k += rank) {
-        buf_puts(r->out, k ? "," : "");
-        proto_put_ints(r->out, rank, i->dynamic_slice_sizes + k);
-    }
-    buf_putc(r->out, '}');
+    for (size_t k = 0; BUF_LIST(r->out, k, count, "{}", ","); k += rank)
+        proto_put_ints(r->out, rank, i->dynamic_slice_sizes + k, "{}");
     return true;
 }
 
@@ -401,13 +380,9 @@ static bool put_constraints(reader *r, enum attr_id id, const inst_proto *i)
 {
     if (!i->constrain_layout)
         return true;
-    buf_putc(r->out, '{');
-    for (size_t k = 0; k < i->n_operand_shapes_with_layout; k++) {
-        buf_puts(r->out, k ? ", " : "");
+    for (size_t k = 0; BUF_LIST(r->out, k, i->n_operand_shapes_with_layout, "{}", ", "); k++)
         if (!proto_put_shape(r, i->operand_shapes_with_layout[k], NULL, -1))
             return false;
-    }
-    buf_putc(r->out, '}');
     return true;
 }
 
@@ -420,16 +395,13 @@ static bool put_aliasing(reader *r, enum attr_id id, const inst_proto *i)
 {
     if (i->n_output_operand_aliasing == 0)
         return true;
-    buf_putc(r->out, '{');
-    for (size_t k = 0; k < i->n_output_operand_aliasing; k++) {
+    for (size_t k = 0; BUF_LIST(r->out, k, i->n_output_operand_aliasing, "{}", ", "); k++) {
         const Xla__OutputOperandAliasing *a = i->output_operand_aliasing[k];
-        buf_puts(r->out, k ? ", " : "");
-        proto_put_ints(r->out, a->n_output_shape_index, a->output_shape_index);
+        proto_put_ints(r->out, a->n_output_shape_index, a->output_shape_index, "{}");
         buf_printf(r->out, ": (%" PRId64 ", ", a->operand_index);
-        proto_put_ints(r->out, a->n_operand_shape_index, a->operand_shape_index);
+        proto_put_ints(r->out, a->n_operand_shape_index, a->operand_shape_index, "{}");
         buf_putc(r->out, ')');
     }
-    buf_putc(r->out, '}');
     return true;
 }
 
@@ -492,11 +464,8 @@ static bool put_replication(reader *r, enum attr_id id, const inst_proto *i)
     const Xla__ParameterReplication *p = i->parameter_replication;
     if (!p || p->n_replicated_at_leaf_buffers == 0)
         return true;
-    buf_putc(r->out, '{');
-    for (size_t k = 0; k < p->n_replicated_at_leaf_buffers; k++)
-        buf_printf(r->out, "%s%s", k ? "," : "",
-                   p->replicated_at_leaf_buffers[k] ? "true" : "false");
-    buf_putc(r->out, '}');
+    for (size_t k = 0; BUF_LIST(r->out, k, p->n_replicated_at_leaf_buffers, "{}", ","); k++)
+        buf_puts(r->out, p->replicated_at_leaf_buffers[k] ? "true" : "false");
     return true;
 }
 
@@ -504,12 +473,8 @@ static bool put_predecessors(reader *r, enum attr_id id, const inst_proto *i)
 {
     if (i->n_control_predecessor_ids == 0)
         return true;
-    buf_putc(r->out, '{');
-    for (size_t k = 0; k < i->n_control_predecessor_ids; k++) {
-        buf_puts(r->out, k ? ", " : "");
+    for (size_t k = 0; BUF_LIST(r->out, k, i->n_control_predecessor_ids, "{}", ", "); k++)
         proto_put_name(r->out, r->c->names[proto_find_inst(r->c, i->control_predecessor_ids[k])]);
-    }
-    buf_putc(r->out, '}');
     return true;
 }
 

@@ -9,20 +9,10 @@
 
 /* ---- numbers and strings ---- */
 
-void proto_put_bare_ints(struct buf *out, size_t count, const int64_t *at)
+void proto_put_ints(struct buf *out, size_t count, const int64_t *at, const char *brackets)
 {
-    for (size_t k = 0; k < count; k++) {
-        if (k)
-            buf_putc(out, ',');
+    for (size_t k = 0; BUF_LIST(out, k, count, brackets, ","); k++)
         buf_int(out, at[k]);
-    }
-}
-
-void proto_put_ints(struct buf *out, size_t count, const int64_t *at)
-{
-    buf_putc(out, '{');
-    proto_put_bare_ints(out, count, at);
-    buf_putc(out, '}');
 }
 
 void proto_put_name(struct buf *out, struct str name)
@@ -222,10 +212,10 @@ void proto_put_metadata(struct reader *r, const Xla__OpMetadata *m)
     put_number(out, "source_column", m->source_column);
     put_number(out, "source_end_column", m->source_end_column);
     if (m->n_profile_type) {
-        buf_puts(out, "profile_type={");
-        for (size_t k = 0; k < m->n_profile_type; k++)
-            buf_printf(out, k ? ",%d" : "%d", (int)m->profile_type[k]);
-        buf_puts(out, "} ");
+        buf_puts(out, "profile_type=");
+        for (size_t k = 0; BUF_LIST(out, k, m->n_profile_type, "{}", ","); k++)
+            buf_int(out, (int64_t)m->profile_type[k]);
+        buf_putc(out, ' ');
     }
     put_field(out, "deduplicated_name", m->deduplicated_name);
     put_field(out, "scheduling_name", m->scheduling_name);
@@ -241,14 +231,11 @@ void proto_put_metadata(struct reader *r, const Xla__OpMetadata *m)
 
 void proto_put_frontend(struct buf *out, const Xla__FrontendAttributes *f)
 {
-    buf_putc(out, '{');
-    for (size_t k = 0; k < f->n_map; k++) {
-        buf_puts(out, k ? "," : "");
+    for (size_t k = 0; BUF_LIST(out, k, f->n_map, "{}", ","); k++) {
         buf_puts(out, f->map[k]->key);
         buf_putc(out, '=');
         text_print_quoted(out, str_of(f->map[k]->value));
     }
-    buf_putc(out, '}');
 }
 
 /* ---- original values ---- */
@@ -260,7 +247,7 @@ void proto_put_origin_leaf(struct buf *out, const Xla__OriginalArrayProto *o)
         text_print_quoted(out, str_of(o->instruction_name));
         if (o->n_shape_index) {
             buf_putc(out, ' ');
-            proto_put_ints(out, o->n_shape_index, o->shape_index);
+            proto_put_ints(out, o->n_shape_index, o->shape_index, "{}");
         }
     }
     buf_putc(out, '}');

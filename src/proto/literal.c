@@ -499,9 +499,8 @@ static void set_order(const struct proto_module *p, struct module *m, struct com
 bool proto_complete(struct diags *ds, const struct proto_module *p, struct module *m)
 {
     struct proto_module *own = (struct proto_module *)(uintptr_t)p; /* paths are appended */
-    struct reader r = {.p = own, .ds = ds, .a = &m->arena};
+    SCOPED_READER r = {.p = own, .ds = ds, .a = &m->arena, .scratch = arena_make()};
     bool ok = true;
-    arena_init(&r.scratch);
     const struct arena_mark mark = arena_mark(&r.scratch);
     for (int c = 0; ok && c < m->computation_count; c++) {
         struct computation *comp = m->computations[c];
@@ -512,6 +511,5 @@ bool proto_complete(struct diags *ds, const struct proto_module *p, struct modul
             arena_release(&r.scratch, mark);
         }
     }
-    arena_free(&r.scratch);
     return ok;
 }

@@ -95,6 +95,10 @@ struct reader {
     const struct computation_info *c; /* being translated */
 };
 
+/* Declares readers whose scratch memory is freed at the end of their scope: see SCOPED_BUF. */
+#define SCOPED_READER __attribute__((cleanup(proto_reader_end))) struct reader
+static inline void proto_reader_end(struct reader *r) { arena_free(&r->scratch); }
+
 /* Ids, names and orders of all computations. */
 bool proto_read_computations(struct reader *r);
 /* The position of an instruction of the computation, by its local id; SIZE_MAX: none. */
@@ -177,8 +181,8 @@ void *proto_field_owner(const inst_proto *i, const struct proto_field *f);
 
 /* ---- emit.c ---- */
 
-void proto_put_ints(struct buf *out, size_t count, const int64_t *at); /* {1,2} */
-void proto_put_bare_ints(struct buf *out, size_t count, const int64_t *at);
+/* `{1,2}`, with brackets as in BUF_LIST. */
+void proto_put_ints(struct buf *out, size_t count, const int64_t *at, const char *brackets);
 void proto_put_name(struct buf *out, struct str name); /* %name */
 /* The shape of a message, in the scratch arena; NULL with an error. */
 const struct shape *proto_shape(struct reader *r, const Xla__ShapeProto *s, const char *field,

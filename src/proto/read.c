@@ -82,16 +82,14 @@ static void put_alias(struct reader *r)
     if (!list || list->n_entries == 0)
         return;
     const size_t node = proto_enter(r, "input_output_alias", -1);
-    buf_puts(r->out, ", input_output_alias={");
-    for (size_t k = 0; k < list->n_entries; k++) {
+    buf_puts(r->out, ", input_output_alias=");
+    for (size_t k = 0; BUF_LIST(r->out, k, list->n_entries, "{}", ", "); k++) {
         const Xla__HloInputOutputAliasProto__AliasEntryProto *e = list->entries[k];
-        buf_puts(r->out, k ? ", " : "");
-        proto_put_ints(r->out, e->n_output_shape_index, e->output_shape_index);
+        proto_put_ints(r->out, e->n_output_shape_index, e->output_shape_index, "{}");
         buf_printf(r->out, ": (%" PRId64 ", ", e->parameter_number);
-        proto_put_ints(r->out, e->n_parameter_shape_index, e->parameter_shape_index);
+        proto_put_ints(r->out, e->n_parameter_shape_index, e->parameter_shape_index, "{}");
         buf_puts(r->out, e->kind == XLA__KIND__MUST_ALIAS ? ", must-alias)" : ", may-alias)");
     }
-    buf_putc(r->out, '}');
     proto_leave(r, node);
 }
 
@@ -101,14 +99,13 @@ static void put_donors(struct reader *r)
     if (!list || list->n_entries == 0)
         return;
     const size_t node = proto_enter(r, "buffer_donor", -1);
-    buf_puts(r->out, ", buffer_donor={");
-    for (size_t k = 0; k < list->n_entries; k++) {
+    buf_puts(r->out, ", buffer_donor=");
+    for (size_t k = 0; BUF_LIST(r->out, k, list->n_entries, "{}", ", "); k++) {
         const Xla__HloBufferDonorProto__BufferDonorEntryProto *e = list->entries[k];
-        buf_printf(r->out, "%s(%" PRId64 ", ", k ? ", " : "", e->parameter_number);
-        proto_put_ints(r->out, e->n_parameter_shape_index, e->parameter_shape_index);
+        buf_printf(r->out, "(%" PRId64 ", ", e->parameter_number);
+        proto_put_ints(r->out, e->n_parameter_shape_index, e->parameter_shape_index, "{}");
         buf_putc(r->out, ')');
     }
-    buf_putc(r->out, '}');
     proto_leave(r, node);
 }
 
@@ -118,23 +115,21 @@ static bool put_module(struct reader *r);
 static bool put_recovery_module(struct reader *r, const Xla__HloModuleProto *m)
 {
     SCOPED_BUF text = {0};
-    struct reader inner = {.p = r->p,
+    SCOPED_READER inner = {.p = r->p,
                            .ds = r->ds,
                            .a = r->a,
+                           .scratch = arena_make(),
                            .out = &text,
                            .m = m,
                            .node = r->node,
                            .inline_values = true};
-    arena_init(&inner.scratch);
     proto_enter(&inner, "recovery_module", -1);
-    const bool ok = put_module(&inner);
-    if (ok) {
-        proto_leave(&inner, r->node);
-        buf_puts(r->out, ", ");
-        text_print_quoted(r->out, buf_view(&text));
-    }
-    arena_free(&inner.scratch);
-    return ok;
+    if (!put_module(&inner))
+        return false;
+    proto_leave(&inner, r->node);
+    buf_puts(r->out, ", ");
+    text_print_quoted(r->out, buf_view(&text));
+    return true;
 }
 
 static bool put_recovery_table(struct reader *r)
@@ -299,12 +294,15 @@ struct proto_module *proto_read(struct diags *ds, const struct proto_input *inpu
     struct proto_module *p = heap_zalloc(1, sizeof *p);
     bool ok = proto_unpack(ds, p, input, descriptor_of(input->kind));
     if (ok) {
-        struct reader r = {.p = p, .ds = ds, .a = &p->arena, .out = &p->text, .node = SIZE_MAX};
-        arena_init(&r.scratch);
+        SCOPED_READER r = {.p = p,
+                           .ds = ds,
+                           .a = &p->arena,
+                           .scratch = arena_make(),
+                           .out = &p->text,
+                           .node = SIZE_MAX};
         ok = proto_read_stored(&r, input);
         r.m = ok ? module_of(&r, input->kind) : NULL;
         ok = r.m && put_module(&r);
-        arena_free(&r.scratch);
     }
     if (ok && p->text.size >= UINT32_MAX)
         ok = DIAG_ERROR(ds, NO_SPAN, TEXT_TOO_LARGE, p->text.size);

@@ -5,24 +5,19 @@
 
 /* ---- orders of devices ---- */
 
-/* `<=[4,2]T(1,0)`; an order of one dimension is not transposed. */
+/* `[4,2]T(1,0)`; an order of one dimension is not transposed. */
 static bool put_iota(struct reader *r, size_t rank, const int64_t *dims, size_t perm_count,
                      const int32_t *perm)
 {
     if (rank != perm_count && perm_count != 0)
         return proto_error(r, "iota_transpose_perm", -1, "%zu entries, expected %zu", perm_count,
                            rank);
-    buf_puts(r->out, "<=[");
-    proto_put_bare_ints(r->out, rank, dims);
-    buf_putc(r->out, ']');
+    proto_put_ints(r->out, rank, dims, "[]");
     if (rank < 2)
         return true;
-    buf_puts(r->out, "T(");
-    for (size_t k = 0; k < rank; k++) {
-        buf_puts(r->out, k ? "," : "");
+    buf_putc(r->out, 'T');
+    for (size_t k = 0; BUF_LIST(r->out, k, rank, "()", ","); k++)
         buf_int(r->out, perm_count ? perm[k] : (int64_t)k);
-    }
-    buf_putc(r->out, ')');
     return true;
 }
 
@@ -45,23 +40,16 @@ static bool put_mesh(struct reader *r, const Xla__MeshProto *m)
         buf_printf(out, "maximal_mesh[device_id=%" PRId64 "]", m->device_ids[0]);
         return true;
     }
-    buf_puts(out, "mesh[");
-    for (size_t k = 0; k < m->n_axes; k++)
-        buf_printf(out, "%s'%s'=%" PRId64, k ? "," : "", m->axes[k]->name, m->axes[k]->size);
-    buf_putc(out, ']');
+    buf_puts(out, "mesh");
+    for (size_t k = 0; BUF_LIST(out, k, m->n_axes, "[]", ","); k++)
+        buf_printf(out, "'%s'=%" PRId64, m->axes[k]->name, m->axes[k]->size);
     if (!m->iota_transform && m->n_device_ids == 0)
         return true;
     buf_puts(out, ", device_ids=(");
-    if (m->iota_transform) {
-        const size_t begin = out->size;
-        if (!put_transform(r, m->iota_transform))
-            return false;
-        /* The text has no `<=` here. */
-        memmove(out->data + begin, out->data + begin + 2, out->size - begin - 2);
-        out->size -= 2;
-    } else {
-        proto_put_bare_ints(out, m->n_device_ids, m->device_ids);
-    }
+    if (!m->iota_transform)
+        proto_put_ints(out, m->n_device_ids, m->device_ids, "");
+    else if (!put_transform(r, m->iota_transform))
+        return false;
     buf_putc(out, ')');
     return true;
 }
@@ -82,15 +70,11 @@ static bool put_axis(struct reader *r, const Xla__MeshProto *m, const Xla__AxisR
 static bool put_axes(struct reader *r, const Xla__MeshProto *m, size_t count,
                      Xla__AxisRefProto *const *axes, bool open)
 {
-    buf_putc(r->out, '{');
-    for (size_t k = 0; k < count; k++) {
-        buf_puts(r->out, k ? ", " : "");
-        if (!put_axis(r, m, axes[k]))
+    for (size_t k = 0; BUF_LIST(r->out, k, count + open, "{}", ", "); k++)
+        if (k == count)
+            buf_putc(r->out, '?');
+        else if (!put_axis(r, m, axes[k]))
             return false;
-    }
-    if (open)
-        buf_puts(r->out, count ? ", ?" : "?");
-    buf_putc(r->out, '}');
     return true;
 }
 
@@ -108,14 +92,8 @@ static bool put_keyed_axes(struct reader *r, const char *key, const Xla__MeshPro
 static void put_metadata_list(struct reader *r, size_t count, Xla__OpMetadata *const *at)
 {
     buf_puts(r->out, "metadata=");
-    if (count > 1)
-        buf_putc(r->out, '{');
-    for (size_t k = 0; k < count; k++) {
-        buf_puts(r->out, k ? ", " : "");
+    for (size_t k = 0; BUF_LIST(r->out, k, count, count > 1 ? "{}" : "", ", "); k++)
         proto_put_metadata(r, at[k]);
-    }
-    if (count > 1)
-        buf_putc(r->out, '}');
 }
 
 static const char *unreduced_key(const Xla__NamedShardingProto *s)
@@ -133,15 +111,11 @@ static bool put_named(struct reader *r, const Xla__NamedShardingProto *s)
     if (!put_mesh(r, m))
         return false;
     const bool maximal = m->n_axes == 0 && m->n_device_ids == 1;
-    if (!maximal) {
-        buf_puts(r->out, ", [");
-        for (size_t k = 0; k < s->n_dim_shardings; k++) {
-            const Xla__NamedShardingProto__DimensionSharding *d = s->dim_shardings[k];
-            buf_puts(r->out, k ? ", " : "");
-            if (!put_axes(r, m, d->n_axes, d->axes, !d->is_closed))
-                return false;
-        }
-        buf_putc(r->out, ']');
+    buf_puts(r->out, maximal ? "" : ", ");
+    for (size_t k = 0; !maximal && BUF_LIST(r->out, k, s->n_dim_shardings, "[]", ", "); k++) {
+        const Xla__NamedShardingProto__DimensionSharding *d = s->dim_shardings[k];
+        if (!put_axes(r, m, d->n_axes, d->axes, !d->is_closed))
+            return false;
     }
     if (!put_keyed_axes(r, "replicated=", m, s->n_replicated_axes, s->replicated_axes) ||
         !put_keyed_axes(r, unreduced_key(s), m, s->n_unreduced_axes, s->unreduced_axes) ||
@@ -181,11 +155,11 @@ static bool put_tiles(struct reader *r, const Xla__OpSharding *s)
         buf_puts(out, "replicated");
         return true;
     }
-    buf_puts(out, "devices=[");
-    proto_put_bare_ints(out, s->n_tile_assignment_dimensions, s->tile_assignment_dimensions);
-    buf_putc(out, ']');
+    buf_puts(out, "devices=");
+    proto_put_ints(out, s->n_tile_assignment_dimensions, s->tile_assignment_dimensions, "[]");
+    buf_puts(out, s->n_iota_reshape_dims ? "<=" : "");
     if (!s->n_iota_reshape_dims)
-        proto_put_bare_ints(out, s->n_tile_assignment_devices, s->tile_assignment_devices);
+        proto_put_ints(out, s->n_tile_assignment_devices, s->tile_assignment_devices, "");
     else if (!put_iota(r, s->n_iota_reshape_dims, s->iota_reshape_dims, s->n_iota_transpose_perm,
                        s->iota_transpose_perm))
         return false;
@@ -193,42 +167,38 @@ static bool put_tiles(struct reader *r, const Xla__OpSharding *s)
         buf_puts(out, " last_tile_dim_replicate");
     if (!s->n_last_tile_dims)
         return true;
-    buf_puts(out, " last_tile_dims={");
-    for (size_t k = 0; k < s->n_last_tile_dims; k++) {
+    buf_puts(out, " last_tile_dims=");
+    for (size_t k = 0; BUF_LIST(out, k, s->n_last_tile_dims, "{}", ", "); k++) {
         const char *word = tile_type(s->last_tile_dims[k]);
         if (!word)
             return proto_error(r, "last_tile_dims", (int64_t)k, "invalid type %d",
                                (int)s->last_tile_dims[k]);
-        buf_puts(out, k ? ", " : "");
         buf_puts(out, word);
     }
-    buf_putc(out, '}');
     return true;
 }
 
 static bool put_kind(struct reader *r, const Xla__OpSharding *s)
 {
-    switch (s->type) {
-    case XLA__OP_SHARDING__TYPE__REPLICATED: buf_puts(r->out, "replicated"); return true;
-    case XLA__OP_SHARDING__TYPE__MANUAL: buf_puts(r->out, "manual"); return true;
-    case XLA__OP_SHARDING__TYPE__UNKNOWN: buf_puts(r->out, "unknown"); return true;
-    case XLA__OP_SHARDING__TYPE__UNREDUCED: buf_puts(r->out, "unreduced"); return true;
-    case XLA__OP_SHARDING__TYPE__OTHER: return put_tiles(r, s);
-    case XLA__OP_SHARDING__TYPE__MAXIMAL:
-        if (s->n_tile_assignment_devices != 1)
-            return proto_error(r, "tile_assignment_devices", -1, "%zu devices, expected 1",
-                               s->n_tile_assignment_devices);
-        buf_printf(r->out, "maximal device=%" PRId64, s->tile_assignment_devices[0]);
+    const char *word = s->type == XLA__OP_SHARDING__TYPE__UNKNOWN ? "unknown" : tile_type(s->type);
+    if (s->type == XLA__OP_SHARDING__TYPE__OTHER)
+        return put_tiles(r, s);
+    if (!word)
+        return proto_error(r, "type", -1, "unknown type of a sharding, %d", (int)s->type);
+    buf_puts(r->out, word);
+    if (s->type != XLA__OP_SHARDING__TYPE__MAXIMAL)
         return true;
-    default: return proto_error(r, "type", -1, "unknown type of a sharding, %d", (int)s->type);
-    }
+    if (s->n_tile_assignment_devices != 1)
+        return proto_error(r, "tile_assignment_devices", -1, "%zu devices, expected 1",
+                           s->n_tile_assignment_devices);
+    buf_printf(r->out, " device=%" PRId64, s->tile_assignment_devices[0]);
+    return true;
 }
 
 static bool put_tuple(struct reader *r, const Xla__OpSharding *s)
 {
-    for (size_t k = 0; k < s->n_tuple_shardings; k++) {
+    for (size_t k = 0; BUF_LIST(r->out, k, s->n_tuple_shardings, "", ", "); k++) {
         const size_t node = proto_enter(r, "tuple_shardings", (int64_t)k);
-        buf_puts(r->out, k ? ", " : "");
         if (!proto_put_sharding(r, s->tuple_shardings[k]))
             return false;
         proto_leave(r, node);
@@ -265,17 +235,13 @@ bool proto_put_sharding(struct reader *r, const Xla__OpSharding *s)
 
 static void put_groups(struct buf *out, size_t count, Xla__ReplicaGroup *const *at)
 {
-    buf_putc(out, '{');
-    for (size_t k = 0; k < count; k++) {
-        buf_puts(out, k ? "," : "");
-        proto_put_ints(out, at[k]->n_replica_ids, at[k]->replica_ids);
-    }
-    buf_putc(out, '}');
+    for (size_t k = 0; BUF_LIST(out, k, count, "{}", ","); k++)
+        proto_put_ints(out, at[k]->n_replica_ids, at[k]->replica_ids, "{}");
 }
 
 static bool put_iota_groups(struct reader *r, const Xla__IotaReplicaGroupListProto *l)
 {
-    buf_printf(r->out, "[%" PRId64 ",%" PRId64 "]", l->num_replica_groups,
+    buf_printf(r->out, "[%" PRId64 ",%" PRId64 "]<=", l->num_replica_groups,
                l->num_devices_per_group);
     return put_iota(r, l->n_iota_reshape_dims, l->iota_reshape_dims, l->n_iota_transpose_perm,
                     l->iota_transpose_perm);

@@ -235,22 +235,18 @@ struct literal *proto_argument(struct diags *ds, const struct proto_module *p, s
                                size_t list, size_t index)
 {
     const struct stored *s = &p->stored[p->list_starts[list] + index];
-    struct reader r = value_reader(ds, p, a);
+    SCOPED_READER r = value_reader(ds, p, a);
     if (p->message->descriptor == &xla__hlo_unoptimized_snapshot__descriptor)
         proto_enter(&r, "partitions", (int64_t)list);
     proto_enter(&r, "arguments", (int64_t)index);
-    struct literal *l = s->literal ? proto_read_literal(&r, s->literal) : read_bytes(&r, s->bytes);
-    arena_free(&r.scratch);
-    return l;
+    return s->literal ? proto_read_literal(&r, s->literal) : read_bytes(&r, s->bytes);
 }
 
 struct literal *proto_result(struct diags *ds, const struct proto_module *p, struct arena *a)
 {
-    struct reader r = value_reader(ds, p, a);
+    SCOPED_READER r = value_reader(ds, p, a);
     proto_enter(&r, "result", -1);
-    struct literal *l = proto_read_literal(&r, p->result);
-    arena_free(&r.scratch);
-    return l;
+    return proto_read_literal(&r, p->result);
 }
 
 struct literal *proto_literal(struct diags *ds, struct arena *a, const struct proto_input *input)
@@ -258,9 +254,8 @@ struct literal *proto_literal(struct diags *ds, struct arena *a, const struct pr
     struct proto_module *p = heap_zalloc(1, sizeof *p);
     struct literal *l = NULL;
     if (proto_unpack(ds, p, input, &xla__literal_proto__descriptor)) {
-        struct reader r = value_reader(ds, p, a);
+        SCOPED_READER r = value_reader(ds, p, a);
         l = proto_read_literal(&r, (const Xla__LiteralProto *)p->message);
-        arena_free(&r.scratch);
     }
     proto_free(p);
     return l;

@@ -73,8 +73,7 @@ struct argument_list {
 /* The name in the session of a parameter; the module may have renamed x to x.1. */
 static const char *typed_name(const struct session *s, size_t param)
 {
-    const struct hlo_listed_computation main =
-        hlo_list_computation(s->built.listing, hlo_list_computations(s->built.listing) - 1);
+    const struct hlo_listed_computation main = listed_entry(s->built.listing);
     const struct entry *e = s->built.entries[main.parameters[param] - s->built.first];
     return e ? e->name : hlo_param_name(s->built.module, param);
 }
@@ -106,9 +105,8 @@ static bool set_all(struct argument_list *g, const hlo_arrays *file, const hlo_m
 
 static int set_from_file(struct argument_list *g, const char *path)
 {
-    hlo_arrays *file = hlo_arrays_open(path, g->m);
+    SCOPED_ARRAYS *file = hlo_arrays_open(path, g->m);
     bool ok = file && hlo_arrays_fit(file, g->s->built.module, g->m) && set_all(g, file, NULL);
-    hlo_arrays_free(file);
     return ok ? HLO_OK : HLO_USAGE;
 }
 
@@ -151,13 +149,9 @@ static int set_named(struct argument_list *g, const char *text, size_t value)
 static bool read_kind(struct argument_list *g, const char *word)
 {
     static const char *const kinds[] = {HLO_FAKE_WORDS};
-    g->kind = HLO_FAKE_UNIFORM;
-    for (size_t i = 0; i < COUNT_OF(kinds) && word; i++)
-        if (strcmp(kinds[i], word) == 0) {
-            g->kind = (enum hlo_fake)i;
-            return true;
-        }
-    return !word;
+    const int kind = word ? str_among(str_of(word), kinds, COUNT_OF(kinds)) : HLO_FAKE_UNIFORM;
+    g->kind = kind < 0 ? HLO_FAKE_UNIFORM : (enum hlo_fake)kind;
+    return kind >= 0;
 }
 
 /* TEXT is `--NAME` or `--NAME=VALUE`. */

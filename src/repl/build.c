@@ -100,11 +100,9 @@ static bool is_alone(const char *op)
                                            "reduce",    "shape",       "sort", "tuple",   "window"};
     static const char *const control[] = {"call", "conditional", "while"};
     const struct hlo_op found = expression_op_named(str_of(op));
-    bool alone = false;
-    for (size_t i = 0; i < COUNT_OF(families); i++)
-        alone |= found.name && strcmp(families[i], found.family) == 0;
-    for (size_t i = 0; i < COUNT_OF(control); i++)
-        alone |= strcmp(control[i], op) == 0;
+    const bool alone =
+        (found.name && str_among(str_of(found.family), families, COUNT_OF(families)) >= 0) ||
+        str_among(str_of(op), control, COUNT_OF(control)) >= 0;
     const bool in_parts = str_ends(str_of(op), STR("-start")) || str_ends(str_of(op), STR("-done"));
     return alone && !in_parts;
 }
@@ -211,16 +209,10 @@ static hlo_module *read_new(const struct built *b, const struct state *s,
     struct module_text t;
     module_text_begin(&t, s, b->module ? named : NULL);
     for (size_t i = 0; i < named->inst_count; i++)
-        module_text_made(&t, "  %s = %s parameter(%zu)\n", state_inst(s, named->insts[i])->name,
-                         built_at(b, b->numbers[named->insts[i]]).shape, i);
+        module_text_parameter(&t, state_inst(s, named->insts[i])->name,
+                              built_at(b, b->numbers[named->insts[i]]).shape, i, false);
     put_new(&t, b, s, next);
-    module_text_end(&t, s);
-    hlo_module *module = module_text_parse(&t, m);
-    module_text_free(&t);
-    if (module && hlo_verify(module, m))
-        return module;
-    hlo_module_free(module);
-    return NULL;
+    return module_text_parse(&t, s, true, m);
 }
 
 /* ---- extending the build ---- */
@@ -330,8 +322,7 @@ static void add_insts(struct adding *d, const struct naming *named)
 static bool add_all(struct built *b, const struct state *s, const hlo_listing *l,
                     const struct naming *named)
 {
-    struct adding d = {
-        .b = b, .s = s, .l = l, .main = hlo_list_computation(l, hlo_list_computations(l) - 1)};
+    struct adding d = {.b = b, .s = s, .l = l, .main = listed_entry(l)};
     const bool whole = l == b->listing, insts = whole || b->placed < s->insts.count;
     d.places = heap_zalloc(d.main.count + 1, sizeof *d.places);
     d.numbers = heap_zalloc(d.main.count + 1, sizeof *d.numbers);
@@ -401,10 +392,8 @@ char *build_shape(const struct built *b, const struct state *s, const struct ent
     SCOPED_MODULE *module = read_new(b, s, &named, next, m);
     SCOPED_LISTING *l = module ? hlo_list(module) : NULL;
     char *shape = NULL;
-    if (l) {
-        const size_t main = hlo_list_computations(l) - 1;
-        shape = heap_str(str_of(hlo_list_inst(l, hlo_list_computation(l, main).root).shape));
-    }
+    if (l)
+        shape = heap_str(str_of(hlo_list_inst(l, listed_entry(l).root).shape));
     naming_end(&named);
     return shape;
 }
@@ -412,11 +401,16 @@ char *build_shape(const struct built *b, const struct state *s, const struct ent
 bool built_set(struct built *b, const struct state *s, size_t number)
 {
     const size_t i = number - b->first;
-    const struct entry *set = b->entries[i] ? state_setting(s, b->entries[i]->name) : NULL;
+    const struct entry *set = built_setting(b, s, i);
     if (!set || b->used[i])
         return false;
     b->marks[i] = mark_set(set);
     return true;
+}
+
+const struct entry *built_setting(const struct built *b, const struct state *s, size_t i)
+{
+    return b->entries[i] ? state_setting(s, b->entries[i]->name) : NULL;
 }
 
 struct hlo_listed built_at(const struct built *b, size_t number)

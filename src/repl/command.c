@@ -276,11 +276,9 @@ static int cmd_plot(struct session *s, struct str args)
     int status = r.kind == READ_NAME ? HLO_OK : command_usage(s);
     while (status == HLO_OK && str_trim(args).len) {
         struct str word = next_word(&args);
-        size_t k = 0;
-        while (k < COUNT_OF(kinds) && !str_is(word, kinds[k]))
-            k++;
-        if (k < COUNT_OF(kinds))
-            kind = (enum hlo_plot)(HLO_PLOT_HEAT + k);
+        const int k = str_among(word, kinds, COUNT_OF(kinds));
+        if (k >= 0)
+            kind = (enum hlo_plot)((int)HLO_PLOT_HEAT + k);
         else if (str_is(word, "--png") && str_trim(args).len && !png)
             png = heap_str(next_word(&args));
         else

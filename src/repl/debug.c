@@ -55,12 +55,15 @@ static uint64_t path_mark(const struct hlo_event *at, size_t depth)
     return mark;
 }
 
+/* NULL for NULL, or out of memory. */
+static struct shared_value *copy_of(const hlo_literal *l)
+{
+    return l ? shared_value_new(hlo_literal_copy(l)) : NULL;
+}
+
 static void keep_value(struct running *r, const struct hlo_event *at)
 {
-    const hlo_literal *l = r->marks[at->inst] || r->watched ? hlo_event_value(at) : NULL;
-    if (!l)
-        return;
-    struct shared_value *h = shared_value_new(hlo_literal_copy(l));
+    struct shared_value *h = r->marks[at->inst] || r->watched ? copy_of(hlo_event_value(at)) : NULL;
     if (!h)
         return;
     cache_put(&r->s->kept, r->marks[at->inst], h);
@@ -95,13 +98,7 @@ static long find_inst(const struct running *r, struct str name)
 static struct shared_value *session_value(struct session *s, struct str name)
 {
     long n = session_find(s, name);
-    const struct entry *e = n >= 0 ? s->built.entries[(size_t)n - s->built.first] : NULL;
-    const struct entry *set = e ? state_setting(session_state(s), e->name) : NULL;
-    if (set)
-        return shared_value_ref(set->value);
-    return n >= 0
-               ? shared_value_ref(cache_get(&s->kept, s->built.marks[(size_t)n - s->built.first]))
-               : NULL;
+    return n >= 0 ? value_known(s, &s->built, (size_t)n - s->built.first) : NULL;
 }
 
 struct shared_value *debug_value(struct session *s, struct str name)
@@ -113,16 +110,12 @@ struct shared_value *debug_value(struct session *s, struct str name)
     size_t inst = (size_t)found;
     if (found < 0)
         return session_value(s, name);
-    if (r->done && inst == r->at->inst) {
-        const hlo_literal *l = hlo_event_value(r->at);
-        return l ? shared_value_new(hlo_literal_copy(l)) : NULL;
-    }
+    if (r->done && inst == r->at->inst)
+        return copy_of(hlo_event_value(r->at));
     struct hlo_listed at = hlo_list_inst(r->listing, r->at->inst);
     for (size_t k = 0; k < at.operand_count; k++)
-        if (at.operands[k] == inst) {
-            const hlo_literal *l = hlo_event_operand(r->at, k);
-            return l ? shared_value_new(hlo_literal_copy(l)) : NULL;
-        }
+        if (at.operands[k] == inst)
+            return copy_of(hlo_event_operand(r->at, k));
     if (is_local(r, inst))
         return shared_value_ref(r->local[inst]);
     bool entry =

@@ -71,10 +71,9 @@ static struct entry *literal_entry(const struct typing *t)
 static struct entry *file_entry(struct typing *t)
 {
     const char *path = arena_str(t->a, (struct str){t->right.ptr + 1, t->right.len - 1}).ptr;
-    hlo_arrays *file = hlo_arrays_open(path, t->m);
+    SCOPED_ARRAYS *file = hlo_arrays_open(path, t->m);
     hlo_literal *l =
         file ? hlo_arrays_get(file, hlo_arrays_has(file, "") ? "" : "arg0", NULL, t->m) : NULL;
-    hlo_arrays_free(file);
     if (!l)
         return NULL;
     SCOPED_TEXT shape = hlo_literal_shape(l);

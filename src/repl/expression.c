@@ -198,10 +198,7 @@ static bool is_computation_attribute(struct str name)
 {
     static const char *const names[] = {"to_apply",           "computation", "comparator",
                                         "update_computation", "select",      "scatter"};
-    for (size_t i = 0; i < COUNT_OF(names); i++)
-        if (str_is(name, names[i]))
-            return true;
-    return false;
+    return str_among(name, names, COUNT_OF(names)) >= 0;
 }
 
 /* Copies attributes; an operation where a computation is expected becomes one. */

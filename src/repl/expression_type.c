@@ -7,13 +7,10 @@
 
 size_t expression_op_number(struct str word)
 {
-    size_t op = 0;
     for (size_t i = 0; hlo_form_get(i).name; i++)
         if (str_is(word, hlo_form_get(i).name))
             word = str_of(hlo_form_get(i).op);
-    while (op < hlo_op_count() && !str_is(word, hlo_op_get(op).name))
-        op++;
-    return op;
+    return op_number(word);
 }
 
 struct hlo_op expression_op_named(struct str word)

@@ -36,7 +36,7 @@ static int by_size(const void *a, const void *b)
  * (one text may define several instructions). */
 static size_t *starts_of(const hlo_listing *l, struct str text, uint32_t first_line, size_t *count)
 {
-    struct hlo_listed_computation main = hlo_list_computation(l, hlo_list_computations(l) - 1);
+    struct hlo_listed_computation main = listed_entry(l);
     size_t *starts = heap_zalloc(main.count + 1, sizeof *starts), n = 0, at = 0;
     uint32_t at_line = first_line;
     for (size_t i = 0; i < main.count; i++) {
@@ -143,10 +143,8 @@ static bool load_inputs(struct session *s, const hlo_module *loaded, hlo_message
         return true;
     if (!s->o->inputs)
         return s->o->random || !hlo_stored_arguments(loaded) || set_parameters(s, NULL, loaded, m);
-    hlo_arrays *file = hlo_arrays_open(s->o->inputs, m);
-    bool ok = file && set_parameters(s, file, NULL, m);
-    hlo_arrays_free(file);
-    return ok;
+    SCOPED_ARRAYS *file = hlo_arrays_open(s->o->inputs, m);
+    return file && set_parameters(s, file, NULL, m);
 }
 
 static bool take_text(struct session *s, const hlo_file *f, size_t part, const char *name,
@@ -196,7 +194,7 @@ int load_text(struct session *s, const char *name, struct str text, uint32_t lin
 static int load_onnx(struct session *s, const char *path)
 {
     hlo_messages *m = hlo_messages_new();
-    hlo_onnx *model = NULL;
+    SCOPED_ONNX *model = NULL;
     int status = (int)hlo_onnx_open(path, &model, m);
     SCOPED_MODULE *module = model ? hlo_onnx_import(model, NULL, 0, m) : NULL;
     if (model && !module)
@@ -206,7 +204,6 @@ static int load_onnx(struct session *s, const char *path)
         SCOPED_TEXT text = hlo_print(module, HLO_PRINT_EXACT);
         status = load_text(s, path, (struct str){text.data, text.size}, 1);
     }
-    hlo_onnx_free(model);
     return status;
 }
 
@@ -268,15 +265,11 @@ static hlo_module *module_to_save(struct session *s, hlo_messages *m)
         if (set)
             put_constant(&t, set, root);
         else if (at.parameter >= 0 && gone)
-            module_text_made(&t, "  %s%s = %s parameter(%zu)\n", root ? "ROOT " : "", e->name,
-                             at.shape, order[at.parameter]);
+            module_text_parameter(&t, e->name, at.shape, order[at.parameter], root);
         else
             module_text_entry(&t, e, root);
     }
-    module_text_end(&t, state);
-    hlo_module *module = module_text_parse(&t, m);
-    module_text_free(&t);
-    return module;
+    return module_text_parse(&t, state, false, m);
 }
 
 static void note_saved(struct session *s, const char *path, const hlo_module *module)

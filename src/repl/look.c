@@ -151,14 +151,14 @@ static void put_names(struct session *s, const hlo_listing *l, const char *title
 /* Prints the state of its value, without computing it. */
 static void put_state(struct session *s, const struct hlo_listed *at, size_t n)
 {
-    const struct entry *e = n >= s->built.first ? s->built.entries[n - s->built.first] : NULL;
-    const struct entry *set = e ? state_setting(session_state(s), e->name) : NULL;
+    const struct built *b = &s->built;
+    const struct entry *set =
+        n >= b->first ? built_setting(b, session_state(s), n - b->first) : NULL;
     struct shared_value *h = NULL;
     if (s->running && s->running->at)
         h = debug_value(s, str_of(at->name));
-    else if (n >= s->built.first)
-        h = set ? shared_value_ref(set->value)
-                : shared_value_ref(cache_get(&s->kept, s->built.marks[n - s->built.first]));
+    else if (n >= b->first)
+        h = value_known(s, b, n - b->first);
     SCOPED_TEXT line = h ? hlo_literal_summary(h->l) : (hlo_text){0};
     if (h)
         fprintf(s->out, "value     %s%s\n", line.data, set ? " (set)" : "");
@@ -176,10 +176,9 @@ int look_info(struct session *s, struct str args)
     const hlo_listing *l = session_listing(s);
     struct hlo_listed at = hlo_list_inst(l, (size_t)n);
     struct hlo_cost cost = hlo_list_cost(l, (size_t)n);
-    hlo_text line = hlo_list_print(l, (size_t)n, HLO_PRINT_SHORT);
+    SCOPED_TEXT line = hlo_list_print(l, (size_t)n, HLO_PRINT_SHORT);
     fprintf(s->out, "%s\nshape     %s\nin        %s\n", line.data, at.shape,
             hlo_list_computation(l, at.computation).name);
-    hlo_text_free(&line);
     put_names(s, l, "operands  ", at.operands, at.operand_count);
     put_names(s, l, "users     ", at.users, at.user_count);
     for (size_t k = 0; k < at.callee_count; k++)

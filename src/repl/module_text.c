@@ -152,10 +152,7 @@ static bool is_of_interface(struct str word)
     static const char *const words[] = {"alias_passthrough_params", "buffer_donor",
                                         "entry_computation_layout", "input_output_alias",
                                         "is_scheduled"};
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        if (str_is(word, words[i]))
-            return true;
-    return false;
+    return str_among(word, words, COUNT_OF(words)) >= 0;
 }
 
 /* Writes the header without those attributes. */
@@ -194,17 +191,23 @@ void module_text_begin(struct module_text *t, const struct state *s, const struc
     module_text_made(t, "ENTRY %%%s {\n", s->entry_name);
 }
 
-void module_text_end(struct module_text *t, const struct state *s)
+void module_text_parameter(struct module_text *t, const char *name, const char *shape,
+                           size_t number, bool root)
 {
-    module_text_made(t, "}%s\n", s->entry_tail);
+    module_text_made(t, "  %s%s = %s parameter(%zu)\n", root ? "ROOT " : "", name, shape, number);
 }
 
-hlo_module *module_text_parse(const struct module_text *t, hlo_messages *m)
+hlo_module *module_text_parse(struct module_text *t, const struct state *s, bool verified,
+                              hlo_messages *m)
 {
+    module_text_made(t, "}%s\n", s->entry_tail);
     SCOPED_FILE *f = hlo_file_of_pieces("session", t->pieces, t->count);
     if (!f)
         hlo_messages_add(m, "session", "text exceeds 4 GiB");
-    return f ? hlo_parse(f, 0, m) : NULL;
+    hlo_module *module = f ? hlo_parse(f, 0, m) : NULL;
+    arena_free(&t->arena);
+    if (!module || !verified || hlo_verify(module, m))
+        return module;
+    hlo_module_free(module);
+    return NULL;
 }
-
-void module_text_free(struct module_text *t) { arena_free(&t->arena); }

@@ -156,6 +156,8 @@ bool built_set(struct built *b, const struct state *s, size_t number);
  * freed. NULL: it is rejected. */
 char *build_shape(const struct built *b, const struct state *s, const struct entry *next);
 struct hlo_listed built_at(const struct built *b, size_t number);
+/* The setting of instruction `i`, a number - first; NULL: none. */
+const struct entry *built_setting(const struct built *b, const struct state *s, size_t i);
 void built_free(struct built *b);
 
 /* ---- module_text.c: generation of module texts, and names in entries ---- */
@@ -185,9 +187,13 @@ void module_text_entry(struct module_text *t, const struct entry *e, bool root);
 /* Appends an instruction as root, with NUMBER, a slice of its typed text, replaced by a zero. */
 void module_text_zeroed(struct module_text *t, const struct entry *e, struct str number);
 void module_text_made(struct module_text *t, const char *format, ...) PRINTF_LIKE(2, 3);
-void module_text_end(struct module_text *t, const struct state *s);
-hlo_module *module_text_parse(const struct module_text *t, hlo_messages *m);
-void module_text_free(struct module_text *t);
+/* Ends the text, parses it and, if `verified`, verifies the module; frees the text. NULL with
+ * messages. */
+hlo_module *module_text_parse(struct module_text *t, const struct state *s, bool verified,
+                              hlo_messages *m);
+/* Appends instruction NAME as a parameter. */
+void module_text_parameter(struct module_text *t, const char *name, const char *shape,
+                           size_t number, bool root);
 
 /* ---- cache.c: cache of values ---- */
 
@@ -361,6 +367,9 @@ enum made { MADE, UNMADE /* a parameter has no value yet */, FAILED };
 enum made values_make(struct session *s, const size_t *insts, size_t count, bool no_cache,
                       struct shared_value **out, hlo_messages *m);
 int value_status(const hlo_messages *m); /* status of a failed run */
+/* The value of instruction `i`, a number - first, that was set or is cached, with a reference for
+ * the caller; NULL: none. */
+struct shared_value *value_known(struct session *s, const struct built *b, size_t i);
 /* The value of a name in the session or in the stopped run. NULL after reporting an error. */
 struct shared_value *value_named(struct session *s, struct str name, int *status);
 

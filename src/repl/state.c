@@ -41,7 +41,7 @@ struct entry *entry_of_parts(struct str name, struct source_text *from,
                              const struct text_part *parts, size_t count)
 {
     struct entry *e = heap_zalloc(1, sizeof *e);
-    struct buf generated = {0};
+    SCOPED_BUF generated = {0};
     size_t at = 0;
     *e = (struct entry){.refs = 1,
                         .name = heap_str(name),
@@ -51,7 +51,6 @@ struct entry *entry_of_parts(struct str name, struct source_text *from,
         if (!part_is_typed(&parts[i]))
             buf_str(&generated, parts[i].text);
     e->generated = heap_str(buf_view(&generated));
-    buf_free(&generated);
     for (size_t i = 0; i < count; i++) {
         struct text_part *p = &e->parts[e->part_count];
         *p = parts[i];

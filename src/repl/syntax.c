@@ -28,11 +28,6 @@ static bool is_plain(struct str s, struct text_token t)
     return syntax_is_word(t) && t.s.ptr + t.s.len == s.ptr + t.end;
 }
 
-static bool is_open(enum token_kind kind)
-{
-    return kind == TOK_LPAREN || kind == TOK_LSQUARE || kind == TOK_LBRACE;
-}
-
 size_t syntax_skip(struct str s, size_t at) { return text_token_at(s, at).begin; }
 
 struct str syntax_first_word(struct str s)
@@ -142,7 +137,7 @@ static bool read_instruction(struct reading *r)
     struct str s = r->text;
     size_t begin = syntax_skip(s, syntax_shape_end(s, 0)), end = begin;
     struct text_token t = text_token_at(s, begin);
-    for (; t.begin == end && !is_open(t.kind) && t.kind != TOK_EQUAL && t.kind != TOK_ATTR_NAME;
+    for (; t.begin == end && !token_opens(t.kind) && t.kind != TOK_EQUAL && t.kind != TOK_ATTR_NAME;
          t = text_token_at(s, end)) {
         if (t.kind == TOK_EOF || t.kind == TOK_STRING || t.kind == TOK_COMMA)
             return false;
@@ -165,7 +160,7 @@ static bool read_computation(struct reading *r)
 {
     struct str s = r->text;
     struct text_token name = text_token_at(s, 0), open = text_token_at(s, name.end);
-    size_t end = is_open(open.kind) ? text_group_end(s, open.begin) : NOWHERE;
+    size_t end = token_opens(open.kind) ? text_group_end(s, open.begin) : NOWHERE;
     if (!is_plain(s, name) || end == NOWHERE)
         return false;
     r->name = name.s;
@@ -256,7 +251,7 @@ bool syntax_attribute(struct str s, size_t at, struct str *name, size_t *end)
     else if (word.kind != TOK_ATTR_NAME)
         return false;
     *name = word.s;
-    *end = is_open(value.kind) ? text_group_end(s, value.begin) : value.end;
+    *end = token_opens(value.kind) ? text_group_end(s, value.begin) : value.end;
     return comma.kind == TOK_COMMA && value.kind != TOK_EOF && value.kind != TOK_ERROR &&
            *end != NOWHERE;
 }
@@ -300,7 +295,7 @@ static size_t body_begin(struct str s, size_t at)
 {
     for (;;) {
         struct text_token t = text_token_at(s, at);
-        size_t end = is_open(t.kind) ? text_group_end(s, t.begin) : t.end;
+        size_t end = token_opens(t.kind) ? text_group_end(s, t.begin) : t.end;
         if (t.kind == TOK_EOF || end == NOWHERE)
             return NOWHERE;
         if (t.kind == TOK_LBRACE && memchr(s.ptr + t.begin, '=', end - t.begin))

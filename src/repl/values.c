@@ -37,20 +37,28 @@ static bool has_several(const struct built *b)
     return hlo_replica_count(b->module) * hlo_num_partitions(b->module) != 1;
 }
 
+static bool is_requested(const struct making *k, size_t i)
+{
+    for (size_t t = 0; t < k->count; t++)
+        if (k->targets[t] == k->b->first + i)
+            return true;
+    return false;
+}
+
+struct shared_value *value_known(struct session *s, const struct built *b, size_t i)
+{
+    const struct entry *set = built_setting(b, session_state(s), i);
+    return shared_value_ref(set ? set->value : cache_get(&s->kept, b->marks[i]));
+}
+
 /* The known value of an instruction. With several participants, the cached value is that of the
  * first, and only good for printing. */
 static struct shared_value *source_of(const struct making *k, size_t i)
 {
-    const struct entry *e = k->b->entries[i];
-    const struct entry *set = e ? state_setting(session_state(k->s), e->name) : NULL;
-    if (set)
-        return shared_value_ref(set->value);
-    bool target = false;
-    for (size_t t = 0; t < k->count && !k->no_cache; t++)
-        target |= k->targets[t] == k->b->first + i;
-    return e && !k->no_cache && (target || !has_several(k->b))
-               ? shared_value_ref(cache_get(&k->s->kept, k->b->marks[i]))
-               : NULL;
+    const bool cached =
+        k->b->entries[i] && !k->no_cache && (!has_several(k->b) || is_requested(k, i));
+    return cached || built_setting(k->b, session_state(k->s), i) ? value_known(k->s, k->b, i)
+                                                                 : NULL;
 }
 
 static enum made no_value(const struct making *k, const struct hlo_listed *p)
@@ -117,14 +125,6 @@ static enum made find_needs(struct making *k)
 
 /* ---- generation of the module ---- */
 
-static bool is_requested(const struct making *k, size_t i)
-{
-    for (size_t t = 0; t < k->count; t++)
-        if (k->targets[t] == k->b->first + i)
-            return true;
-    return false;
-}
-
 static void put_insts(struct making *k, struct module_text *t)
 {
     for (size_t n = 0; n < k->need_count; n++) {
@@ -134,8 +134,8 @@ static void put_insts(struct making *k, struct module_text *t)
             continue;
         if (need->from) {
             k->args[k->arg_count] = need->from->l;
-            module_text_made(t, "  %s = %s parameter(%zu)\n", e->name,
-                             built_at(k->b, k->b->first + need->i).shape, k->arg_count++);
+            module_text_parameter(t, e->name, built_at(k->b, k->b->first + need->i).shape,
+                                  k->arg_count++, false);
         } else {
             module_text_entry(t, e, k->expected == 1 && is_requested(k, need->i));
         }
@@ -171,14 +171,8 @@ static hlo_module *module_of(struct making *k)
     module_text_begin(&t, session_state(k->s), k->no_cache ? NULL : &named);
     put_insts(k, &t);
     put_result(k, &t);
-    module_text_end(&t, session_state(k->s));
-    hlo_module *module = module_text_parse(&t, k->m);
-    module_text_free(&t);
     naming_end(&named);
-    if (module && hlo_verify(module, k->m))
-        return module;
-    hlo_module_free(module);
-    return NULL;
+    return module_text_parse(&t, session_state(k->s), true, k->m);
 }
 
 /* ---- the run ---- */
@@ -193,8 +187,7 @@ static bool is_cacheable(const struct hlo_listed *at)
 
 static void note_marks(const struct making *k, struct running *r)
 {
-    const struct hlo_listed_computation main =
-        hlo_list_computation(r->listing, hlo_list_computations(r->listing) - 1);
+    const struct hlo_listed_computation main = listed_entry(r->listing);
     r->marks = heap_zalloc(1, hlo_list_count(r->listing) * sizeof *r->marks);
     for (size_t n = main.first; n < main.first + main.count; n++) {
         struct hlo_listed at = hlo_list_inst(r->listing, n);

@@ -73,17 +73,11 @@ static hlo_module *module_of(struct asking *q)
             module_text_entry(&t, e, e == state_root(state));
             continue;
         }
-        module_text_made(&t, "  %s%s = %s parameter(%zu)\n", e == state_root(state) ? "ROOT " : "",
-                         e->name, hlo_list_inst(q->b->listing, q->b->numbers[n]).shape, q->count);
+        module_text_parameter(&t, e->name, hlo_list_inst(q->b->listing, q->b->numbers[n]).shape,
+                              q->count, e == state_root(state));
         q->args[q->count++] = set->value->l;
     }
-    module_text_end(&t, state);
-    hlo_module *module = module_text_parse(&t, q->m);
-    module_text_free(&t);
-    if (module && hlo_verify(module, q->m))
-        return module;
-    hlo_module_free(module);
-    return NULL;
+    return module_text_parse(&t, state, true, q->m);
 }
 
 /* All participants get the same arguments. */
@@ -116,7 +110,7 @@ static int print(struct asking *q, const hlo_module *module, const char *element
     int status = HLO_FAILED;
     SCOPED_LISTING *l = hlo_list(module);
     share_args(q);
-    hlo_recorded *r = hlo_record(l, &q->s->o->run, q->args, q->count, &how, q->m);
+    SCOPED_RECORDED *r = hlo_record(l, &q->s->o->run, q->args, q->count, &how, q->m);
     if (q->interrupted)
         status = REPL_INTERRUPTED;
     else if (r && !hlo_recorded_find(r, element, &e, q->m))
@@ -125,7 +119,6 @@ static int print(struct asking *q, const hlo_module *module, const char *element
         put_text(q->s, hlo_recorded_why(r, &e, &view));
         status = hlo_messages_errors(q->m) ? value_status(q->m) : HLO_OK;
     }
-    hlo_recorded_free(r);
     return status;
 }
 

@@ -27,7 +27,7 @@ bool list_more(struct parser *p, struct list *l)
         return !l->ok;
     }
     if (accept(p, TOK_COMMA)) {
-        if (!p->strict && accept(p, l->close))
+        if ((l->trailing || !p->strict) && accept(p, l->close))
             l->ok = true;
         return !l->ok;
     }
@@ -102,18 +102,14 @@ bool parse_masked_ints(struct parser *p, enum token_kind open, enum token_kind d
 
 void print_ints(struct buf *out, struct ints v)
 {
-    for (int64_t i = 0; i < v.count; i++) {
-        if (i)
-            buf_putc(out, ',');
+    for (int64_t i = 0; BUF_LIST(out, i, v.count, "", ","); i++)
         buf_int(out, v.at[i]);
-    }
 }
 
 void print_ints_braced(struct buf *out, struct ints v)
 {
-    buf_putc(out, '{');
-    print_ints(out, v);
-    buf_putc(out, '}');
+    for (int64_t i = 0; BUF_LIST(out, i, v.count, "{}", ","); i++)
+        buf_int(out, v.at[i]);
 }
 
 void print_separator(struct buf *out, int64_t index, bool comments)
@@ -160,14 +156,11 @@ static void *parse_list(struct parser *p, const struct attr_site *site, parse_va
 static void print_list(struct buf *out, const struct attr_site *site, print_value_fn *element,
                        const void *at, int64_t count, size_t width, const char *separator)
 {
-    buf_putc(out, '{');
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t k = 0; BUF_LIST(out, k, count, "{}", separator); k++) {
         union attr_value v;
         memcpy(&v, (const char *)at + (size_t)k * width, width);
-        buf_puts(out, k ? separator : "");
         element(out, site, v);
     }
-    buf_putc(out, '}');
 }
 
 /* The functions of the kind that lists values of another kind. */
@@ -202,15 +195,8 @@ bool parse_bool(struct parser *p, bool *out)
 
 static void print_bool(struct buf *out, bool b) { buf_puts(out, b ? "true" : "false"); }
 
-static bool parse_bool_value(struct parser *p, const struct attr_site *site, union attr_value *out)
-{
-    return parse_bool(p, &out->b);
-}
-
-static void print_bool_value(struct buf *out, const struct attr_site *site, union attr_value v)
-{
-    print_bool(out, v.b);
-}
+PARSE_BY(bool, parse_bool, b)
+PRINT_BY(bool, print_bool, v.b)
 
 /* ---- whole numbers ---- */
 
@@ -237,10 +223,8 @@ bool parse_int32(struct parser *p, int32_t *out)
     return true;
 }
 
-static bool parse_int_value(struct parser *p, const struct attr_site *site, union attr_value *out)
-{
-    return parse_int(p, &out->i);
-}
+PARSE_BY(int, parse_int, i)
+PRINT_BY(int, buf_int, v.i)
 
 static bool parse_int32_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
@@ -248,11 +232,6 @@ static bool parse_int32_value(struct parser *p, const struct attr_site *site, un
     bool ok = parse_int32(p, &i);
     out->i = i;
     return ok;
-}
-
-static void print_int_value(struct buf *out, const struct attr_site *site, union attr_value v)
-{
-    buf_int(out, v.i);
 }
 
 /* ---- real numbers ---- */
@@ -331,27 +310,18 @@ static bool parse_enum_list_value(struct parser *p, const struct attr_site *site
                                   union attr_value *out)
 {
     uint8_t *at = NULL;
-    size_t count = 0, capacity = 0;
+    int e = 0;
     struct list l = {TOK_LBRACE, TOK_RBRACE};
-    while (list_more(p, &l)) {
-        int e = 0;
-        if (!parse_enum_word(p, site->id, &e))
-            return false;
-        VEC_PUSH(p->arena, at, count, capacity) = (uint8_t)e;
-    }
-    out->enums = (struct enum_list){(int)count, at};
+    while (list_more(p, &l) && parse_enum_word(p, site->id, &e))
+        VEC_PUSH(p->arena, at, l.count, l.capacity) = (uint8_t)e;
+    out->enums = (struct enum_list){(int)l.count, at};
     return l.ok;
 }
 
 static void print_enum_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    buf_putc(out, '{');
-    for (int i = 0; i < v.enums.count; i++) {
-        if (i)
-            buf_putc(out, ',');
+    for (int i = 0; BUF_LIST(out, i, v.enums.count, "{}", ","); i++)
         buf_puts(out, enum_word(site->id, v.enums.at[i]));
-    }
-    buf_putc(out, '}');
 }
 
 /* ---- lists of bools and integers ---- */
@@ -374,45 +344,26 @@ bool parse_int_list(struct parser *p, struct ints *out)
 bool parse_index(struct parser *p, struct ints *out)
 {
     struct int_vec v;
+    int64_t i;
+    struct list l = {TOK_LBRACE, TOK_RBRACE, .trailing = true};
     int_vec_init(&v);
-    if (!expect(p, TOK_LBRACE, NULL))
-        return false;
-    while (p->tok.kind != TOK_RBRACE) {
-        int64_t i;
-        if (!parse_int(p, &i))
-            return false;
+    while (list_more(p, &l) && parse_int(p, &i))
         int_vec_push(p, &v, i);
-        if (!accept(p, TOK_COMMA))
-            break;
-    }
     *out = int_vec_ints(p, &v);
-    return expect(p, TOK_RBRACE, "',' or '}'");
+    return l.ok;
 }
 
-static bool parse_int_list_value(struct parser *p, const struct attr_site *site,
-                                 union attr_value *out)
-{
-    return parse_int_list(p, &out->ints);
-}
-
-static void print_int_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
-{
-    print_ints_braced(out, v.ints);
-}
+PARSE_BY(int_list, parse_int_list, ints)
+PRINT_BY(int_list, print_ints_braced, v.ints)
 
 /* int_list_list = "{" [int_list {"," int_list}] "}" ; */
 LIST_OF(int_list, ints_list, ",")
 
 /* ---- computations and instructions ---- */
 
-static bool parse_computation_value(struct parser *p, const struct attr_site *site,
-                                    union attr_value *out)
-{
-    return parse_computation_ref(p, &out->computation);
-}
+PARSE_BY(computation, parse_computation_ref, computation)
 
-static void print_computation_value(struct buf *out, const struct attr_site *site,
-                                    union attr_value v)
+void print_computation_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
     print_name(out, v.computation->name, site->options);
 }
@@ -445,12 +396,8 @@ static bool parse_inst_list_value(struct parser *p, const struct attr_site *site
 
 static void print_inst_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    buf_putc(out, '{');
-    for (int i = 0; i < v.insts.count; i++) {
-        print_separator(out, i, false);
+    for (int i = 0; BUF_LIST(out, i, v.insts.count, "{}", ", "); i++)
         print_name(out, v.insts.at[i]->name, site->options);
-    }
-    buf_putc(out, '}');
 }
 
 /* ---- element types, shapes and literals ---- */
@@ -470,12 +417,9 @@ static void print_dtype_value(struct buf *out, const struct attr_site *site, uni
     buf_puts(out, dtype_spelling((enum dtype)v.e));
 }
 
-static bool parse_shape_value(struct parser *p, const struct attr_site *site, union attr_value *out)
-{
-    return parse_shape(p, &out->shape);
-}
+PARSE_BY(shape, parse_shape, shape)
 
-static void print_shape_value(struct buf *out, const struct attr_site *site, union attr_value v)
+void print_shape_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
     shape_print(out, v.shape, true);
 }
@@ -483,16 +427,8 @@ static void print_shape_value(struct buf *out, const struct attr_site *site, uni
 /* shape_list = "{" [shape {"," shape}] "}" ; */
 LIST_OF(shape, shapes, ", ")
 
-static bool parse_literal_value(struct parser *p, const struct attr_site *site,
-                                union attr_value *out)
-{
-    return parse_literal_with_shape(p, &out->literal);
-}
-
-static void print_literal_value(struct buf *out, const struct attr_site *site, union attr_value v)
-{
-    text_print_literal_with_shape(out, v.literal);
-}
+PARSE_BY(literal, parse_literal_with_shape, literal)
+PRINT_BY(literal, text_print_literal_with_shape, v.literal)
 
 /* ---- dispatch ---- */
 

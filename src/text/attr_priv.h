@@ -28,6 +28,27 @@ struct attr_site {
                               union attr_value *out);                                              \
     void print_##name##_value(struct buf *out, const struct attr_site *site, union attr_value v)
 
+/* Define a function of a pair by one that does not depend on the context: it parses a member of the
+ * union, or prints `value`, an expression of `v`. */
+#define PARSE_BY(name, function, member)                                                           \
+    bool parse_##name##_value(struct parser *p, const struct attr_site *site,                      \
+                              union attr_value *out)                                               \
+    {                                                                                              \
+        return function(p, &out->member);                                                          \
+    }
+#define PRINT_BY(name, function, value)                                                            \
+    void print_##name##_value(struct buf *out, const struct attr_site *site, union attr_value v)   \
+    {                                                                                              \
+        function(out, value);                                                                      \
+    }
+
+/* attr.c, those that PARSE_BY or PRINT_BY defines */
+ATTR_PAIR(bool);
+ATTR_PAIR(computation);
+ATTR_PAIR(int);
+ATTR_PAIR(int_list);
+ATTR_PAIR(literal);
+ATTR_PAIR(shape);
 /* metadata.c */
 ATTR_PAIR(aliasing);
 ATTR_PAIR(frontend_attributes);
@@ -51,14 +72,6 @@ ATTR_PAIR(domain);
 ATTR_PAIR(sharding);
 
 /* ---- lists ---- */
-
-/* Parses a comma-separated list in brackets: after `struct list l = {TOK_LBRACE, TOK_RBRACE}` and
- * `while (list_more(p, &l)) { ... }`, `l.ok` is whether the list was well-formed. */
-struct list {
-    enum token_kind open, close;
-    bool started, ok;
-};
-bool list_more(struct parser *p, struct list *l);
 
 /* A growable list of integers; small ones need no allocation. */
 struct int_vec {
@@ -100,7 +113,8 @@ enum field_kind {
     FIELD_INT32,
     FIELD_INTS,
     FIELD_SHARDING,
-    FIELD_INT_WORDS /* INT or `2x3`, into a struct int_words */
+    FIELD_INT_WORDS, /* INT or `2x3`, into a struct int_words */
+    FIELD_PADS       /* `0_1x2_3`, into a struct window_pads */
 };
 struct field {
     const char *key;
@@ -112,6 +126,10 @@ struct int_words {
     struct span span;
     struct ints ints;
 };
+struct window_pads {
+    struct span span;
+    struct padding padding;
+};
 struct block {
     const char *name; /* name of the block in messages */
     const struct field *fields;
@@ -119,7 +137,7 @@ struct block {
     bool commas;  /* `,` is allowed before any item */
     bool repeats; /* a key may be repeated; the last value counts */
 };
-bool parse_int_words(struct parser *p, struct int_words *out);
+bool parse_window_pads(struct parser *p, struct window_pads *out); /* window.c */
 /* Parses a block into the struct at `out`; *seen gets a bit for each field that was present. */
 bool parse_block(struct parser *p, const struct block *b, void *out, uint32_t *seen);
 
@@ -131,7 +149,8 @@ bool parse_mesh(struct parser *p, struct mesh **out, bool *comma);
 bool parse_mesh_axes(struct parser *p, const struct mesh *mesh, struct mesh_axes *out);
 bool parse_named_sharding(struct parser *p, struct sharding *s);
 void print_mesh(struct buf *out, const struct mesh *m);
-void print_mesh_axes(struct buf *out, const struct mesh *m, struct mesh_axes axes,
+/* `open`: more axes may follow, written `?`. */
+void print_mesh_axes(struct buf *out, const struct mesh *m, struct mesh_axes axes, bool open,
                      const char *separator);
 void print_named_sharding(struct buf *out, const struct sharding *s,
                           const struct print_options *options);
@@ -154,8 +173,8 @@ const char *sharding_canonicalize(struct arena *a, struct sharding *s);
 
 /* In double quotes without escaping, for strings that XLA does not escape. */
 void print_unescaped(struct buf *out, struct str s);
-/* Prints the separator before item `index` of a list: `, `, and before every fifth item a comment
- * with its index. */
+/* Prints the separator before item `index` of a list: `, `, and with `comments`, before every fifth
+ * item, a comment with its index. */
 void print_separator(struct buf *out, int64_t index, bool comments);
 /* Prints a name, with `%` unless the options omit it. */
 void print_name(struct buf *out, struct str name, const struct print_options *options);

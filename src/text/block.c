@@ -24,7 +24,7 @@ static bool unknown_field(struct parser *p, const struct block *b)
 }
 
 /* int_words = INT | DXD ; */
-bool parse_int_words(struct parser *p, struct int_words *out)
+static bool parse_int_words(struct parser *p, struct int_words *out)
 {
     out->span = p->tok.span;
     struct int_vec v;
@@ -60,6 +60,7 @@ static bool parse_field(struct parser *p, const struct field *f, void *at)
     case FIELD_INTS: return parse_int_list(p, at);
     case FIELD_SHARDING: return parse_sharding(p, at);
     case FIELD_INT_WORDS: return parse_int_words(p, at);
+    case FIELD_PADS: return parse_window_pads(p, at);
     }
     return false;
 }

@@ -4,6 +4,7 @@
  * XLA rebuilds the tables from the frames that instructions refer to (grammar/text.md 5.8). Here
  * that is done once, after parsing.
  */
+#include "text/attr_priv.h"
 #include "text/parse.h"
 
 /* ---- reading ---- */
@@ -23,67 +24,52 @@ static bool parse_names(struct parser *p, enum token_kind keyword, struct str **
     return true;
 }
 
-/* frame_fields = "{" {[","] IDENT "=" INT} "}" ; every one of `names`, once, in any order */
-static bool parse_frame_fields(struct parser *p, const char *const *names, int count,
-                               int32_t *values)
-{
-    unsigned seen = 0;
-    if (!expect(p, TOK_LBRACE, NULL))
-        return false;
-    while (p->tok.kind != TOK_RBRACE) {
-        int k = 0;
-        accept(p, TOK_COMMA);
-        if (p->tok.kind != TOK_ATTR_NAME)
-            return expected(p, "a field of the entry");
-        while (k < count && !str_is(p->tok.s, names[k]))
-            k++;
-        if (k == count)
-            return expected(p, "a field of the entry");
-        if (seen >> k & 1)
-            return DIAG_ERROR(p->ds, p->tok.span, DUPLICATE, "field", STR_ARG(p->tok.s));
-        seen |= 1U << k;
-        next(p);
-        if (!parse_int32(p, &values[k]))
-            return false;
+#define FIELD(type, name, member)                                                                  \
+    {                                                                                              \
+        name, FIELD_INT32, true, offsetof(struct type, member)                                     \
     }
-    for (int k = 0; k < count; k++)
-        if (!(seen >> k & 1))
-            return DIAG_ERROR(p->ds, p->tok.span, FIELD_MISSING, names[k]);
-    next(p);
-    return true;
-}
+/* frame_fields = "{" {[","] IDENT "=" INT} "}" ; all of them, in any order */
+static const struct field location_fields[] = {
+    FIELD(file_location, "file_name_id", file), FIELD(file_location, "function_name_id", function),
+    FIELD(file_location, "line", line),         FIELD(file_location, "end_line", end_line),
+    FIELD(file_location, "column", column),     FIELD(file_location, "end_column", end_column),
+};
+static const struct field frame_fields[] = {
+    FIELD(stack_frame, "file_location_id", location),
+    FIELD(stack_frame, "parent_frame_id", parent),
+};
+static const struct block location_block = {"FileLocations", location_fields,
+                                            COUNT_OF(location_fields), true, false};
+static const struct block frame_block = {"StackFrames", frame_fields, COUNT_OF(frame_fields), true,
+                                         false};
 
 static bool parse_locations(struct parser *p, struct stack_frame_tables *t)
 {
-    static const char *const names[] = {"file_name_id", "function_name_id", "line",
-                                        "end_line",     "column",           "end_column"};
     size_t capacity = 0;
+    uint32_t seen;
     if (!expect(p, TOK_FILE_LOCATIONS, NULL))
         return false;
     while (accept(p, TOK_INT)) {
-        int32_t v[COUNT_OF(names)];
-        if (!parse_frame_fields(p, names, COUNT_OF(names), v))
+        struct file_location l;
+        if (!parse_block(p, &location_block, &l, &seen))
             return false;
-        VEC_PUSH(p->arena, t->locations, t->location_count, capacity) =
-            (struct file_location){v[0], v[1], v[2], v[3], v[4], v[5]};
+        VEC_PUSH(p->arena, t->locations, t->location_count, capacity) = l;
     }
     return true;
 }
 
 static bool parse_frames(struct parser *p, struct stack_frame_tables *t)
 {
-    static const char *const names[] = {"file_location_id", "parent_frame_id"};
     size_t capacity = 0;
+    uint32_t seen;
     if (!expect(p, TOK_STACK_FRAMES, NULL))
         return false;
     while (accept(p, TOK_INT)) {
-        int32_t v[COUNT_OF(names)];
-        if (!parse_frame_fields(p, names, COUNT_OF(names), v))
+        struct stack_frame f;
+        if (!parse_block(p, &frame_block, &f, &seen))
             return false;
-        /* Stored plus one in the text: 1 means no parent. */
-        int32_t parent = v[1] > INT32_MIN ? v[1] - 1 : v[1];
-        VEC_PUSH(p->arena, t->frames, t->frame_count, capacity) =
-            (struct stack_frame){v[0], parent};
+        f.parent -= f.parent > INT32_MIN; /* plus one in the text: 1 means no parent */
+        VEC_PUSH(p->arena, t->frames, t->frame_count, capacity) = f;
     }
     return true;
 }

@@ -10,22 +10,6 @@
 
 /* ---- values ---- */
 
-static bool parse_is_scheduled(struct parser *p) { return parse_bool(p, &p->m->is_scheduled); }
-
-static bool parse_replica_count(struct parser *p) { return parse_int(p, &p->m->replica_count); }
-
-static bool parse_num_partitions(struct parser *p) { return parse_int(p, &p->m->num_partitions); }
-
-static bool parse_alias_passthrough_params(struct parser *p)
-{
-    return parse_bool(p, &p->m->alias_passthrough_params);
-}
-
-static bool parse_module_frontend(struct parser *p)
-{
-    return parse_frontend_attributes(p, &p->m->frontend);
-}
-
 static int ints_cmp(struct ints a, struct ints b)
 {
     for (int64_t k = 0; k < a.count && k < b.count; k++)
@@ -65,46 +49,34 @@ static int donor_cmp(const void *pa, const void *pb)
 /* buffer_donor = "{" [donor {"," donor} [","]] "}" ; */
 static bool parse_buffer_donor(struct parser *p)
 {
-    struct alias *donors = NULL;
-    size_t count = 0, capacity = 0, kept = 0;
-    if (!expect(p, TOK_LBRACE, NULL))
-        return false;
-    while (p->tok.kind != TOK_RBRACE) {
-        struct alias donor = {0};
-        if (!parse_donor(p, &donor))
-            return false;
-        VEC_PUSH(p->arena, donors, count, capacity) = donor;
-        if (!accept(p, TOK_COMMA))
-            break;
-    }
-    if (count)
-        qsort(donors, count, sizeof *donors, donor_cmp);
-    for (size_t k = 0; k < count; k++)
+    struct alias *donors = NULL, donor = {0};
+    size_t kept = 0;
+    struct list l = {TOK_LBRACE, TOK_RBRACE, .trailing = true};
+    while (list_more(p, &l) && parse_donor(p, &donor))
+        VEC_PUSH(p->arena, donors, l.count, l.capacity) = donor;
+    if (l.count)
+        qsort(donors, l.count, sizeof *donors, donor_cmp);
+    for (size_t k = 0; k < l.count; k++)
         if (kept == 0 || donor_cmp(&donors[kept - 1], &donors[k]) != 0)
             donors[kept++] = donors[k];
     p->m->buffer_donor = (struct aliasing){(int)kept, donors};
-    return expect(p, TOK_RBRACE, "',' or '}'");
+    return l.ok;
 }
 
 /* entry_computation_layout = "{" "(" {shape ","} [shape] ")" "->" shape "}" ; */
 static bool parse_entry_layout(struct parser *p)
 {
     struct module *m = p->m;
-    size_t count = 0, capacity = 0;
-    if (!expect(p, TOK_LBRACE, NULL) || !expect(p, TOK_LPAREN, NULL))
+    const struct shape *s;
+    struct list l = {TOK_LPAREN, TOK_RPAREN, .trailing = true};
+    if (!expect(p, TOK_LBRACE, NULL))
         return false;
-    while (p->tok.kind != TOK_RPAREN) {
-        const struct shape *s;
-        if (!parse_shape(p, &s))
-            return false;
-        VEC_PUSH(p->arena, m->entry_params, count, capacity) = s;
-        if (!accept(p, TOK_COMMA))
-            break;
-    }
+    while (list_more(p, &l) && parse_shape(p, &s))
+        VEC_PUSH(p->arena, m->entry_params, l.count, l.capacity) = s;
     m->has_entry_layout = true;
-    m->entry_param_count = (int)count;
-    return expect(p, TOK_RPAREN, "',' or ')'") && expect(p, TOK_ARROW, NULL) &&
-           parse_shape(p, &m->entry_result) && expect(p, TOK_RBRACE, NULL);
+    m->entry_param_count = (int)l.count;
+    return l.ok && expect(p, TOK_ARROW, NULL) && parse_shape(p, &m->entry_result) &&
+           expect(p, TOK_RBRACE, NULL);
 }
 
 /* allow_spmd_sharding_propagation = bool | "{" [bool {"," bool}] "}" ; */
@@ -124,15 +96,17 @@ static bool parse_propagation(struct parser *p, struct bool_list *out)
     return !list || expect(p, TOK_RBRACE, "',' or '}'");
 }
 
-static bool parse_to_parameters(struct parser *p)
-{
-    return parse_propagation(p, &p->m->spmd_to_parameters);
-}
-
-static bool parse_to_output(struct parser *p)
-{
-    return parse_propagation(p, &p->m->spmd_to_output);
-}
+/* Values that are members of the module. */
+#define MEMBER(name, function)                                                                     \
+    static bool parse_##name(struct parser *p) { return function(p, &p->m->name); }
+MEMBER(alias_passthrough_params, parse_bool)
+MEMBER(frontend, parse_frontend_attributes)
+MEMBER(is_scheduled, parse_bool)
+MEMBER(num_partitions, parse_int)
+MEMBER(replica_count, parse_int)
+MEMBER(spmd_to_output, parse_propagation)
+MEMBER(spmd_to_parameters, parse_propagation)
+#undef MEMBER
 
 /* Stored verbatim. */
 static bool parse_debug_attributes(struct parser *p)
@@ -236,12 +210,12 @@ static const struct header_attribute {
     bool newer;
 } header_attributes[] = {
     {"alias_passthrough_params", parse_alias_passthrough_params, false},
-    {"allow_spmd_sharding_propagation_to_output", parse_to_output, false},
-    {"allow_spmd_sharding_propagation_to_parameters", parse_to_parameters, false},
+    {"allow_spmd_sharding_propagation_to_output", parse_spmd_to_output, false},
+    {"allow_spmd_sharding_propagation_to_parameters", parse_spmd_to_parameters, false},
     {"buffer_donor", parse_buffer_donor, false},
     {"debug_attributes", parse_debug_attributes, true},
     {"entry_computation_layout", parse_entry_layout, false},
-    {"frontend_attributes", parse_module_frontend, false},
+    {"frontend_attributes", parse_frontend, false},
     {"input_output_alias", parse_input_output_alias, false},
     {"is_scheduled", parse_is_scheduled, false},
     {"num_partitions", parse_num_partitions, false},

@@ -76,23 +76,10 @@ static int ink_of(const struct highlighter *h, const struct text_token *t)
         if (byte_at(h, t->end) == '(')
             return INK_OPERATION;
         return h->before == TOK_ATTR_NAME ? INK_NONE : INK_NAME;
-    case TOK_HLO_MODULE:
-    case TOK_ENTRY:
-    case TOK_ROOT:
-    case TOK_FILE_NAMES:
-    case TOK_FUNCTION_NAMES:
-    case TOK_FILE_LOCATIONS:
-    case TOK_STACK_FRAMES: return INK_KEYWORD;
-    case TOK_INT:
-    case TOK_DECIMAL:
-    case TOK_NEG_INF:
-    case TOK_INF:
-    case TOK_TRUE:
-    case TOK_FALSE:
-    case TOK_DXD:
-    case TOK_PAD:
-    case TOK_DIM_LABELS: return INK_NUMBER;
-    default: return INK_NONE;
+    default:
+        return token_is_keyword(t->kind)  ? INK_KEYWORD
+               : token_is_number(t->kind) ? INK_NUMBER
+                                          : (int)INK_NONE;
     }
 }
 

@@ -22,19 +22,22 @@ bool starts_mesh(const struct parser *p)
 
 /* ---- parsing of meshes ---- */
 
-static bool axis_exists(const struct mesh_axis *axes, size_t count, struct str name)
+/* Finds an axis by its name or, if `numbers`, by its number; -1 if not found. */
+static int find_axis(const struct mesh *m, struct str name, bool numbers)
 {
-    for (size_t i = 0; i < count; i++)
-        if (str_eq(axes[i].name, name))
-            return true;
-    return false;
+    for (int i = 0; i < m->axis_count; i++)
+        if (str_eq(m->axes[i].name, name))
+            return i;
+    int64_t number;
+    if (numbers && num_parse_i64(name, &number) && number >= 0 && number < m->axis_count)
+        return (int)number;
+    return -1;
 }
 
 /* mesh_shape = "[" [STRING "=" INT {"," STRING "=" INT}] "]" ; */
 static bool parse_mesh_shape(struct parser *p, struct mesh *m)
 {
     struct mesh_axis *at = NULL;
-    size_t count = 0, capacity = 0;
     struct list l = {TOK_LSQUARE, TOK_RSQUARE};
     while (list_more(p, &l)) {
         struct mesh_axis axis;
@@ -42,12 +45,12 @@ static bool parse_mesh_shape(struct parser *p, struct mesh *m)
         if (!parse_string(p, &axis.name) || !expect(p, TOK_EQUAL, NULL) ||
             !parse_int(p, &axis.size))
             return false;
-        if (axis_exists(at, count, axis.name))
+        if (find_axis(m, axis.name, false) >= 0)
             return bad_mesh(p, span, "duplicate axis name");
-        VEC_PUSH(p->arena, at, count, capacity) = axis;
+        VEC_PUSH(p->arena, at, l.count, l.capacity) = axis;
+        m->axes = at;
+        m->axis_count = (int)l.count;
     }
-    m->axes = at;
-    m->axis_count = (int)count;
     return l.ok;
 }
 
@@ -111,18 +114,6 @@ bool parse_mesh(struct parser *p, struct mesh **out, bool *comma)
 
 /* ---- parsing of axes ---- */
 
-/* Finds an axis by its name or its number; -1 if not found. */
-static int find_axis(const struct mesh *m, struct str name)
-{
-    for (int i = 0; i < m->axis_count; i++)
-        if (str_eq(m->axes[i].name, name))
-            return i;
-    int64_t number;
-    if (num_parse_i64(name, &number) && number >= 0 && number < m->axis_count)
-        return (int)number;
-    return -1;
-}
-
 static bool check_sub_axis(struct parser *p, const struct mesh *m, struct axis_ref a,
                            struct span span)
 {
@@ -140,7 +131,7 @@ static bool parse_axis(struct parser *p, const struct mesh *m, struct axis_ref *
     struct str name;
     if (!parse_string(p, &name))
         return false;
-    *out = (struct axis_ref){.axis = find_axis(m, name)};
+    *out = (struct axis_ref){.axis = find_axis(m, name, true)};
     if (out->axis < 0)
         return DIAG_ERROR(p->ds, span, UNKNOWN_AXIS, STR_ARG(name));
     if (!accept(p, TOK_COLON))
@@ -151,36 +142,30 @@ static bool parse_axis(struct parser *p, const struct mesh *m, struct axis_ref *
     return check_sub_axis(p, m, *out, span_since(p, span.begin));
 }
 
-struct axis_vec {
-    struct axis_ref *at;
-    size_t count, capacity;
-};
-
-/* Appends an axis to a list; it must not continue the preceding one. */
-static bool push_axis(struct parser *p, const struct mesh *m, struct axis_vec *v)
+/* Appends the axes of a list; none may continue the preceding one. `open`: whether the list ends in
+ * `?`; NULL: it must not. */
+static bool parse_axes_onto(struct parser *p, const struct mesh *m, struct mesh_axes *axes,
+                            bool *open)
 {
-    uint32_t begin = p->tok.span.begin;
-    struct axis_ref a;
-    if (!parse_axis(p, m, &a))
-        return false;
-    const struct axis_ref *last = v->count ? &v->at[v->count - 1] : NULL;
-    if (last && last->axis == a.axis && last->size && a.size &&
-        last->pre_size * last->size == a.pre_size)
-        return bad_mesh(p, span_since(p, begin), "adjacent sub-axes can be merged");
-    VEC_PUSH(p->arena, v->at, v->count, v->capacity) = a;
-    return true;
-}
-
-static bool parse_axes_onto(struct parser *p, const struct mesh *m, struct mesh_axes *axes)
-{
-    struct axis_vec v = {0};
-    for (int i = 0; i < axes->count; i++)
-        VEC_PUSH(p->arena, v.at, v.count, v.capacity) = axes->at[i];
+    struct axis_ref *at = NULL, a;
     struct list l = {TOK_LBRACE, TOK_RBRACE};
-    while (list_more(p, &l))
-        if (!push_axis(p, m, &v))
+    for (int i = 0; i < axes->count; i++)
+        VEC_PUSH(p->arena, at, l.count, l.capacity) = axes->at[i];
+    while (list_more(p, &l)) {
+        uint32_t begin = p->tok.span.begin;
+        if (open && (*open = accept(p, TOK_QUESTION))) {
+            l.ok = expect(p, TOK_RBRACE, NULL);
+            break;
+        }
+        if (!parse_axis(p, m, &a))
             return false;
-    *axes = (struct mesh_axes){(int)v.count, v.at};
+        const struct axis_ref *last = l.count ? &at[l.count - 1] : NULL;
+        if (last && last->axis == a.axis && last->size && a.size &&
+            last->pre_size * last->size == a.pre_size)
+            return bad_mesh(p, span_since(p, begin), "adjacent sub-axes can be merged");
+        VEC_PUSH(p->arena, at, l.count, l.capacity) = a;
+    }
+    *axes = (struct mesh_axes){(int)l.count, at};
     return l.ok;
 }
 
@@ -216,7 +201,7 @@ bool parse_mesh_axes(struct parser *p, const struct mesh *mesh, struct mesh_axes
 {
     uint32_t begin = p->tok.span.begin;
     *out = (struct mesh_axes){0};
-    if (!parse_axes_onto(p, mesh, out))
+    if (!parse_axes_onto(p, mesh, out, NULL))
         return false;
     return check_disjoint(p, ARENA_DUP(p->arena, out->at, out->count), (size_t)out->count,
                           span_since(p, begin));
@@ -227,36 +212,19 @@ bool parse_mesh_axes(struct parser *p, const struct mesh *mesh, struct mesh_axes
 /* dim_sharding = "{" [{axis ","} (axis | "?")] "}" ; */
 static bool parse_dim_sharding(struct parser *p, const struct mesh *m, struct dim_sharding *out)
 {
-    struct axis_vec v = {0};
-    struct list l = {TOK_LBRACE, TOK_RBRACE};
     *out = (struct dim_sharding){0};
-    while (list_more(p, &l)) {
-        if (accept(p, TOK_QUESTION)) {
-            out->open = true;
-            l.ok = expect(p, TOK_RBRACE, NULL);
-            break;
-        }
-        if (!push_axis(p, m, &v))
-            return false;
-    }
-    out->axes = (struct mesh_axes){(int)v.count, v.at};
-    return l.ok;
+    return parse_axes_onto(p, m, &out->axes, &out->open);
 }
 
 /* dim_shardings = "[" [dim_sharding {"," dim_sharding}] "]" ; */
 static bool parse_dim_shardings(struct parser *p, struct sharding *s)
 {
-    struct dim_sharding *at = NULL;
-    size_t count = 0, capacity = 0;
+    struct dim_sharding *at = NULL, d;
     struct list l = {TOK_LSQUARE, TOK_RSQUARE};
-    while (list_more(p, &l)) {
-        struct dim_sharding d;
-        if (!parse_dim_sharding(p, s->mesh, &d))
-            return false;
-        VEC_PUSH(p->arena, at, count, capacity) = d;
-    }
+    while (list_more(p, &l) && parse_dim_sharding(p, s->mesh, &d))
+        VEC_PUSH(p->arena, at, l.count, l.capacity) = d;
     s->dims = at;
-    s->dim_count = (int)count;
+    s->dim_count = (int)l.count;
     return l.ok;
 }
 
@@ -282,7 +250,7 @@ static bool parse_reduction(struct parser *p, struct sharding *s, bool *whole)
         s->unreduced = all_axes(p, s->mesh);
         return true;
     }
-    return parse_axes_onto(p, s->mesh, &s->unreduced);
+    return parse_axes_onto(p, s->mesh, &s->unreduced, NULL);
 }
 
 /* named_item = ("replicated=" | "manual=" | "unreduced=") mesh_axes | "metadata=" metadata_list ;
@@ -295,9 +263,9 @@ static bool parse_named_item(struct parser *p, struct sharding *s)
     if (!expect(p, TOK_ATTR_NAME, "'name='"))
         return false;
     if (str_is(key.s, "replicated"))
-        return parse_axes_onto(p, s->mesh, &s->replicated);
+        return parse_axes_onto(p, s->mesh, &s->replicated, NULL);
     if (str_is(key.s, "manual"))
-        return parse_axes_onto(p, s->mesh, &s->manual);
+        return parse_axes_onto(p, s->mesh, &s->manual, NULL);
     if (str_is(key.s, "unreduced"))
         return parse_reduction(p, s, &whole);
     if (str_is(key.s, "metadata"))
@@ -305,35 +273,22 @@ static bool parse_named_item(struct parser *p, struct sharding *s)
     return unknown_key(p, key.span, key.s, "sharding", keywords, COUNT_OF(keywords));
 }
 
-static bool check_ascending(struct parser *p, struct mesh_axes axes, struct span span)
-{
-    for (int i = 1; i < axes.count; i++)
-        if (axis_cmp(&axes.at[i - 1], &axes.at[i]) > 0)
-            return bad_mesh(p, span, "axes are not in mesh order");
-    return true;
-}
-
-static size_t copy_axes(struct axis_ref *to, struct mesh_axes axes)
-{
-    if (axes.count)
-        memcpy(to, axes.at, (size_t)axes.count * sizeof *to);
-    return (size_t)axes.count;
-}
-
+/* The axes of each of the other lists must be in mesh order, and no two of all may overlap. */
 static bool check_named(struct parser *p, const struct sharding *s, struct span span)
 {
-    size_t count = (size_t)(s->replicated.count + s->unreduced.count + s->manual.count);
+    const struct mesh_axes others[] = {s->replicated, s->unreduced, s->manual};
+    struct axis_ref *all = NULL;
+    size_t count = 0, capacity = 0;
     for (int d = 0; d < s->dim_count; d++)
-        count += (size_t)s->dims[d].axes.count;
-    struct axis_ref *all = ARENA_ARRAY(p->arena, struct axis_ref, count);
-    count = 0;
-    for (int d = 0; d < s->dim_count; d++)
-        count += copy_axes(all + count, s->dims[d].axes);
-    count += copy_axes(all + count, s->replicated);
-    count += copy_axes(all + count, s->unreduced);
-    count += copy_axes(all + count, s->manual);
-    return check_ascending(p, s->replicated, span) && check_ascending(p, s->unreduced, span) &&
-           check_ascending(p, s->manual, span) && check_disjoint(p, all, count, span);
+        for (int i = 0; i < s->dims[d].axes.count; i++)
+            VEC_PUSH(p->arena, all, count, capacity) = s->dims[d].axes.at[i];
+    for (size_t k = 0; k < COUNT_OF(others); k++)
+        for (int i = 0; i < others[k].count; i++) {
+            if (i > 0 && axis_cmp(&others[k].at[i - 1], &others[k].at[i]) > 0)
+                return bad_mesh(p, span, "axes are not in mesh order");
+            VEC_PUSH(p->arena, all, count, capacity) = others[k].at[i];
+        }
+    return check_disjoint(p, all, count, span);
 }
 
 /* Consumes a keyword that describes the whole mesh, if present. */
@@ -428,14 +383,13 @@ void print_mesh(struct buf *out, const struct mesh *m)
         buf_printf(out, "maximal_mesh[device_id=%" PRId64 "]", m->device);
         return;
     }
-    buf_puts(out, "mesh[");
-    for (int i = 0; i < m->axis_count; i++) {
-        buf_puts(out, i ? ",'" : "'");
+    buf_puts(out, "mesh");
+    for (int i = 0; BUF_LIST(out, i, m->axis_count, "[]", ","); i++) {
+        buf_putc(out, '\'');
         buf_str(out, m->axes[i].name);
         buf_puts(out, "'=");
         buf_int(out, m->axes[i].size);
     }
-    buf_putc(out, ']');
     if (!m->has_iota && !m->has_list)
         return;
     buf_puts(out, ", device_ids=(");
@@ -455,36 +409,20 @@ static void print_axis(struct buf *out, const struct mesh *m, struct axis_ref a)
         buf_printf(out, ":(%" PRId64 ")%" PRId64, a.pre_size, a.size);
 }
 
-static void print_axis_row(struct buf *out, const struct mesh *m, struct mesh_axes axes,
-                           const char *separator)
-{
-    for (int i = 0; i < axes.count; i++) {
-        buf_puts(out, i ? separator : "");
-        print_axis(out, m, axes.at[i]);
-    }
-}
-
-void print_mesh_axes(struct buf *out, const struct mesh *m, struct mesh_axes axes,
+void print_mesh_axes(struct buf *out, const struct mesh *m, struct mesh_axes axes, bool open,
                      const char *separator)
 {
-    buf_putc(out, '{');
-    print_axis_row(out, m, axes, separator);
-    buf_putc(out, '}');
+    for (int i = 0; BUF_LIST(out, i, axes.count + open, "{}", separator); i++)
+        if (i == axes.count)
+            buf_putc(out, '?');
+        else
+            print_axis(out, m, axes.at[i]);
 }
 
 static void print_dim_shardings(struct buf *out, const struct sharding *s)
 {
-    buf_putc(out, '[');
-    for (int d = 0; d < s->dim_count; d++) {
-        const struct dim_sharding *dim = &s->dims[d];
-        print_separator(out, d, false);
-        buf_putc(out, '{');
-        print_axis_row(out, s->mesh, dim->axes, ", ");
-        if (dim->open)
-            buf_puts(out, dim->axes.count ? ", ?" : "?");
-        buf_putc(out, '}');
-    }
-    buf_putc(out, ']');
+    for (int d = 0; BUF_LIST(out, d, s->dim_count, "[]", ", "); d++)
+        print_mesh_axes(out, s->mesh, s->dims[d].axes, s->dims[d].open, ", ");
 }
 
 /* Whether `axes` are the undivided axes of the mesh with more than one device, all of them in
@@ -523,7 +461,7 @@ static void print_named_axes(struct buf *out, const struct sharding *s, const ch
     buf_putc(out, '=');
     if (key[0] == 'u')
         buf_str(out, s->reduction);
-    print_mesh_axes(out, s->mesh, axes, ", ");
+    print_mesh_axes(out, s->mesh, axes, false, ", ");
 }
 
 void print_named_sharding(struct buf *out, const struct sharding *s,

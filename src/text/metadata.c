@@ -67,10 +67,9 @@ static void print_string_or_dict(struct buf *out, struct str s)
         text_print_quoted(out, s);
 }
 
-bool parse_string_value(struct parser *p, const struct attr_site *site, union attr_value *out)
-{
-    return parse_string(p, &out->s);
-}
+PARSE_BY(string, parse_string, s)
+PARSE_BY(string_or_dict, parse_string_or_dict, s)
+PRINT_BY(string_or_dict, print_string_or_dict, v.s)
 
 void print_string_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
@@ -78,17 +77,6 @@ void print_string_value(struct buf *out, const struct attr_site *site, union att
         print_unescaped(out, v.s);
     else
         text_print_quoted(out, v.s);
-}
-
-bool parse_string_or_dict_value(struct parser *p, const struct attr_site *site,
-                                union attr_value *out)
-{
-    return parse_string_or_dict(p, &out->s);
-}
-
-void print_string_or_dict_value(struct buf *out, const struct attr_site *site, union attr_value v)
-{
-    print_string_or_dict(out, v.s);
 }
 
 /* ---- frontend_attributes ---- */
@@ -133,42 +121,28 @@ static int sort_pairs(struct arena *scratch, struct string_pair *at, size_t coun
 bool parse_frontend_attributes(struct parser *p, struct frontend_attributes *out)
 {
     struct string_pair *at = NULL;
-    size_t count = 0, capacity = 0;
     struct list l = {TOK_LBRACE, TOK_RBRACE};
     while (list_more(p, &l)) {
         struct string_pair pair = {.key = p->tok.s};
         if (!expect(p, TOK_ATTR_NAME, "'name='") || !parse_string_or_dict(p, &pair.value))
             return false;
-        VEC_PUSH(p->arena, at, count, capacity) = pair;
+        VEC_PUSH(p->arena, at, l.count, l.capacity) = pair;
     }
-    *out = (struct frontend_attributes){sort_pairs(p->arena, at, count), at};
+    *out = (struct frontend_attributes){sort_pairs(p->arena, at, l.count), at};
     return l.ok;
 }
 
 void print_frontend_attributes(struct buf *out, const struct frontend_attributes *f)
 {
-    buf_putc(out, '{');
-    for (int i = 0; i < f->count; i++) {
-        if (i)
-            buf_putc(out, ',');
+    for (int i = 0; BUF_LIST(out, i, f->count, "{}", ","); i++) {
         buf_str(out, f->at[i].key);
         buf_putc(out, '=');
         print_string_or_dict(out, f->at[i].value);
     }
-    buf_putc(out, '}');
 }
 
-bool parse_frontend_attributes_value(struct parser *p, const struct attr_site *site,
-                                     union attr_value *out)
-{
-    return parse_frontend_attributes(p, &out->frontend);
-}
-
-void print_frontend_attributes_value(struct buf *out, const struct attr_site *site,
-                                     union attr_value v)
-{
-    print_frontend_attributes(out, &v.frontend);
-}
+PARSE_BY(frontend_attributes, parse_frontend_attributes, frontend)
+PRINT_BY(frontend_attributes, print_frontend_attributes, &v.frontend)
 
 /* ---- metadata ---- */
 
@@ -319,10 +293,7 @@ bool parse_metadata_value(struct parser *p, const struct attr_site *site, union 
     return parse_metadata(p, m);
 }
 
-void print_metadata_value(struct buf *out, const struct attr_site *site, union attr_value v)
-{
-    print_metadata_parts(out, v.metadata);
-}
+PRINT_BY(metadata, print_metadata_parts, v.metadata)
 
 /* ---- statistics ---- */
 
@@ -331,7 +302,6 @@ bool parse_statistics_value(struct parser *p, const struct attr_site *site, unio
 {
     struct statistics *s = ARENA_NEW(p->arena, struct statistics);
     struct statistic *at = NULL;
-    size_t count = 0, capacity = 0;
     bool index = true;
     struct list l = {TOK_LBRACE, TOK_RBRACE};
     while (list_more(p, &l)) {
@@ -349,9 +319,9 @@ bool parse_statistics_value(struct parser *p, const struct attr_site *site, unio
         /* A number that is too large becomes infinite. */
         one.value = p->tok.kind == TOK_INT ? (double)p->tok.i : p->tok.d;
         next(p);
-        VEC_PUSH(p->arena, at, count, capacity) = one;
+        VEC_PUSH(p->arena, at, l.count, l.capacity) = one;
     }
-    s->count = (int)count;
+    s->count = (int)l.count;
     s->at = at;
     out->statistics = s;
     return l.ok;
@@ -548,20 +518,12 @@ static bool parse_alias(struct parser *p, bool module_level, struct alias *out)
 /* aliasing = "{" [alias {"," alias} [","]] "}" ; */
 bool parse_aliasing(struct parser *p, struct aliasing *out, bool module_level)
 {
-    struct alias *at = NULL;
-    size_t count = 0, capacity = 0;
-    if (!expect(p, TOK_LBRACE, NULL))
-        return false;
-    while (p->tok.kind != TOK_RBRACE) {
-        struct alias one;
-        if (!parse_alias(p, module_level, &one))
-            return false;
-        VEC_PUSH(p->arena, at, count, capacity) = one;
-        if (!accept(p, TOK_COMMA))
-            break;
-    }
-    *out = (struct aliasing){(int)count, at};
-    return expect(p, TOK_RBRACE, "',' or '}'");
+    struct alias *at = NULL, one;
+    struct list l = {TOK_LBRACE, TOK_RBRACE, .trailing = true};
+    while (list_more(p, &l) && parse_alias(p, module_level, &one))
+        VEC_PUSH(p->arena, at, l.count, l.capacity) = one;
+    *out = (struct aliasing){(int)l.count, at};
+    return l.ok;
 }
 
 bool parse_aliasing_value(struct parser *p, const struct attr_site *site, union attr_value *out)
@@ -585,10 +547,6 @@ void print_alias(struct buf *out, const struct alias *a, bool output, const char
 
 void print_aliasing_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    buf_putc(out, '{');
-    for (int i = 0; i < v.aliasing.count; i++) {
-        print_separator(out, i, false);
+    for (int i = 0; BUF_LIST(out, i, v.aliasing.count, "{}", ", "); i++)
         print_alias(out, &v.aliasing.at[i], true, "");
-    }
-    buf_putc(out, '}');
 }

@@ -148,26 +148,21 @@ static bool parse_synthetic_call(struct parser *p, struct origin *out)
 }
 
 /* origin = "{" ("[" "synthetic_call" "]" | origin_tree) "}" ; */
-static bool parse_origin(struct parser *p, struct origin *out)
+bool parse_origin_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
+    struct origin *o = ARENA_NEW(p->arena, struct origin);
+    out->origin = o;
     if (!expect(p, TOK_LBRACE, NULL))
         return false;
     if (p->tok.kind == TOK_LSQUARE)
-        return parse_synthetic_call(p, out) && expect(p, TOK_RBRACE, NULL);
+        return parse_synthetic_call(p, o) && expect(p, TOK_RBRACE, NULL);
     struct stream s = {.root = ARENA_NEW(p->arena, struct tree)};
     bool ok = parse_stream(p, &s);
     p->depth -= (int)s.depth;
     if (!ok)
         return false;
-    *out = freeze(p, s.root);
+    *o = freeze(p, s.root);
     return expect(p, TOK_RBRACE, NULL);
-}
-
-bool parse_origin_value(struct parser *p, const struct attr_site *site, union attr_value *out)
-{
-    struct origin *o = ARENA_NEW(p->arena, struct origin);
-    out->origin = o;
-    return parse_origin(p, o);
 }
 
 void print_origin_leaf(struct buf *out, const struct origin *o)
@@ -189,25 +184,16 @@ static void print_tree(struct buf *out, const struct origin *o)
         print_origin_leaf(out, o);
         return;
     }
-    buf_putc(out, '(');
-    for (int i = 0; i < o->count; i++) {
-        print_separator(out, i, false);
+    for (int i = 0; BUF_LIST(out, i, o->count, "()", ", "); i++)
         print_tree(out, &o->elements[i]);
-    }
-    buf_putc(out, ')');
-}
-
-static void print_origin(struct buf *out, const struct origin *o)
-{
-    buf_putc(out, '{');
-    if (o->synthetic_call)
-        buf_puts(out, "[synthetic_call]");
-    else
-        print_tree(out, o);
-    buf_putc(out, '}');
 }
 
 void print_origin_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
-    print_origin(out, v.origin);
+    buf_putc(out, '{');
+    if (v.origin->synthetic_call)
+        buf_puts(out, "[synthetic_call]");
+    else
+        print_tree(out, v.origin);
+    buf_putc(out, '}');
 }

@@ -235,14 +235,13 @@ void text_print_inst(struct buf *out, const struct inst *i, const struct print_o
 
 static void print_signature(struct printer *w, const struct computation *c)
 {
-    buf_puts(w->out, " (");
-    for (int k = 0; k < c->param_count; k++) {
-        print_separator(w->out, k, false);
+    buf_putc(w->out, ' ');
+    for (int k = 0; BUF_LIST(w->out, k, c->param_count, "()", ", "); k++) {
         buf_str(w->out, c->params[k]->name);
         buf_puts(w->out, ": ");
         shape_print(w->out, c->params[k]->shape, false);
     }
-    buf_puts(w->out, ") -> ");
+    buf_puts(w->out, " -> ");
     shape_print(w->out, c->root->shape, false);
 }
 
@@ -283,13 +282,11 @@ static void print_module_aliasing(struct buf *out, const char *name, const struc
     if (!a->count)
         return;
     buf_printf(out, ", %s={ ", name);
-    for (int i = 0; i < a->count; i++) {
-        print_separator(out, i, false);
+    for (int i = 0; BUF_LIST(out, i, a->count, "", ", "); i++)
         print_alias(out, &a->at[i], !donors,
                     donors          ? ""
                     : a->at[i].must ? ", must-alias"
                                     : ", may-alias");
-    }
     buf_puts(out, " }");
 }
 

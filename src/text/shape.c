@@ -107,22 +107,27 @@ static void parse_dim_level_types(struct layout_reader *r)
     layout_expect(r, TOK_RPAREN, "')'");
 }
 
+/* [INT {"," INT}] ")", and with `stars` also "*" for a number */
+static bool layout_ints(struct layout_reader *r, bool stars, struct i64_vec *out)
+{
+    if (r->p->tok.kind != TOK_RPAREN) {
+        do {
+            int64_t n = TILE_COMBINE;
+            if (!(stars && accept(r->p, TOK_STAR)) && !layout_int(r, &n))
+                return false;
+            push_int(r->p, out, n);
+        } while (accept(r->p, TOK_COMMA));
+    }
+    return layout_expect(r, TOK_RPAREN, "')'");
+}
+
 /* tile = "(" [(INT | "*") {"," (INT | "*")}] ")" ; */
 static bool parse_tile(struct layout_reader *r, struct tile *out)
 {
-    struct parser *p = r->p;
     struct i64_vec dims = {0};
-    bool ok = layout_expect(r, TOK_LPAREN, "'('");
-    if (ok && p->tok.kind != TOK_RPAREN) {
-        do {
-            int64_t n = TILE_COMBINE;
-            ok = accept(p, TOK_STAR) || layout_int(r, &n);
-            if (ok)
-                push_int(p, &dims, n);
-        } while (ok && accept(p, TOK_COMMA));
-    }
+    const bool ok = layout_expect(r, TOK_LPAREN, "'('") && layout_ints(r, true, &dims);
     *out = (struct tile){(int)dims.count, dims.at};
-    return ok && layout_expect(r, TOK_RPAREN, "')'");
+    return ok;
 }
 
 /* tiles = "T" tile {tile} ; */
@@ -167,15 +172,7 @@ static void parse_split_configs(struct layout_reader *r)
         struct i64_vec indices = {0};
         if (!layout_expect(r, TOK_LPAREN, "'('") || !layout_int(r, &s.dimension))
             break;
-        ok = layout_expect(r, TOK_COLON, "':'");
-        if (ok && p->tok.kind != TOK_RPAREN) {
-            do {
-                int64_t n;
-                if ((ok = layout_int(r, &n)))
-                    push_int(p, &indices, n);
-            } while (ok && accept(p, TOK_COMMA));
-        }
-        ok = ok && layout_expect(r, TOK_RPAREN, "')'");
+        ok = layout_expect(r, TOK_COLON, "':'") && layout_ints(r, false, &indices);
         s.count = (int)indices.count;
         s.indices = indices.at;
         VEC_PUSH(p->arena, splits, count, capacity) = s;

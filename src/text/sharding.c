@@ -5,49 +5,30 @@
 
 /* ---- metadata of a sharding ---- */
 
-struct metadata_vec {
-    struct metadata *at;
-    size_t count, capacity;
-};
-
-static bool push_metadata(struct parser *p, struct metadata_vec *v)
-{
-    struct metadata m;
-    if (!parse_metadata(p, &m))
-        return false;
-    VEC_PUSH(p->arena, v->at, v->count, v->capacity) = m;
-    return true;
-}
-
 /* metadata_list = metadata | "{" metadata {"," metadata} "}" ; */
 bool parse_sharding_metadata(struct parser *p, struct sharding *s)
 {
-    struct metadata_vec v = {0};
+    struct metadata *at = NULL, m;
+    struct list l = {TOK_LBRACE, TOK_RBRACE};
     for (int i = 0; i < s->metadata_count; i++)
-        VEC_PUSH(p->arena, v.at, v.count, v.capacity) = s->metadata[i];
-    struct list l = {TOK_LBRACE, TOK_RBRACE, .ok = true};
+        VEC_PUSH(p->arena, at, l.count, l.capacity) = s->metadata[i];
     if (p->tok.kind == TOK_LBRACE && peek(p) == TOK_LBRACE) {
-        while (list_more(p, &l))
-            if (!push_metadata(p, &v))
-                return false;
-    } else if (!push_metadata(p, &v)) {
-        return false;
+        while (list_more(p, &l) && parse_metadata(p, &m))
+            VEC_PUSH(p->arena, at, l.count, l.capacity) = m;
+    } else if ((l.ok = parse_metadata(p, &m))) {
+        VEC_PUSH(p->arena, at, l.count, l.capacity) = m;
     }
-    s->metadata_count = (int)v.count;
-    s->metadata = v.at;
+    s->metadata_count = (int)l.count;
+    s->metadata = at;
     return l.ok;
 }
 
 void print_sharding_metadata(struct buf *out, const struct sharding *s)
 {
-    bool list = s->metadata_count > 1 || s->kind == SHARDING_NAMED;
-    buf_puts(out, list ? "metadata={" : "metadata=");
-    for (int i = 0; i < s->metadata_count; i++) {
-        print_separator(out, i, false);
+    const char *brackets = s->metadata_count > 1 || s->kind == SHARDING_NAMED ? "{}" : "";
+    buf_puts(out, "metadata=");
+    for (int i = 0; BUF_LIST(out, i, s->metadata_count, brackets, ", "); i++)
         print_metadata_parts(out, &s->metadata[i]);
-    }
-    if (list)
-        buf_putc(out, '}');
 }
 
 /* ---- iota orders ---- */
@@ -311,18 +292,13 @@ bool parse_sharding(struct parser *p, struct sharding **out)
     enum token_kind second = peek(p);
     if (p->tok.kind != TOK_LBRACE || (second != TOK_LBRACE && second != TOK_RBRACE))
         return parse_sharding_one(p, out);
-    struct sharding **at = NULL;
-    size_t count = 0, capacity = 0;
+    struct sharding **at = NULL, *one;
     struct list l = {TOK_LBRACE, TOK_RBRACE};
-    while (list_more(p, &l)) {
-        struct sharding *one;
-        if (!parse_sharding_one(p, &one))
-            return false;
-        VEC_PUSH(p->arena, at, count, capacity) = one;
-    }
+    while (list_more(p, &l) && parse_sharding_one(p, &one))
+        VEC_PUSH(p->arena, at, l.count, l.capacity) = one;
     struct sharding *s = *out = ARENA_NEW(p->arena, struct sharding);
     s->kind = SHARDING_TUPLE;
-    s->element_count = (int)count;
+    s->element_count = (int)l.count;
     s->elements = at;
     return l.ok;
 }
@@ -344,12 +320,9 @@ static void print_tile(struct buf *out, const struct sharding *s)
         buf_puts(out, " last_tile_dim_replicate");
     if (!s->last_type_count)
         return;
-    buf_puts(out, " last_tile_dims={");
-    for (int i = 0; i < s->last_type_count; i++) {
-        print_separator(out, i, false);
+    buf_puts(out, " last_tile_dims=");
+    for (int i = 0; BUF_LIST(out, i, s->last_type_count, "{}", ", "); i++)
         buf_puts(out, type_words[s->last_types[i]]);
-    }
-    buf_putc(out, '}');
 }
 
 static void print_kind(struct buf *out, const struct sharding *s)
@@ -400,10 +373,7 @@ static void print_sharding_at(struct buf *out, const struct sharding *s,
     buf_putc(out, '}');
 }
 
-bool parse_sharding_value(struct parser *p, const struct attr_site *site, union attr_value *out)
-{
-    return parse_sharding(p, &out->sharding);
-}
+PARSE_BY(sharding, parse_sharding, sharding)
 
 void print_sharding_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
@@ -512,8 +482,9 @@ static bool parse_device_list(struct parser *p, struct device_list *out)
     return expected(p, "groups as in {{0,1},{2,3}} or [2,2]<=[4]");
 }
 
-static void print_device_list(struct buf *out, const struct device_list *d)
+void print_device_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
 {
+    const struct device_list *d = v.groups;
     switch (d->form) {
     case GROUPS_LIST:
         attr_print_value(out, A_SOURCE_TARGET_PAIRS, NULL,
@@ -526,7 +497,7 @@ static void print_device_list(struct buf *out, const struct device_list *d)
     case GROUPS_MESH:
         print_mesh(out, d->mesh);
         buf_putc(out, ' ');
-        print_mesh_axes(out, d->mesh, *d->axes, ",");
+        print_mesh_axes(out, d->mesh, *d->axes, false, ",");
         break;
     }
 }
@@ -536,9 +507,4 @@ bool parse_device_list_value(struct parser *p, const struct attr_site *site, uni
     struct device_list *d = ARENA_NEW(p->arena, struct device_list);
     out->groups = d;
     return parse_device_list(p, d);
-}
-
-void print_device_list_value(struct buf *out, const struct attr_site *site, union attr_value v)
-{
-    print_device_list(out, v.groups);
 }

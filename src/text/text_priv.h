@@ -98,6 +98,19 @@ bool enter(struct parser *p);
 static inline void leave(struct parser *p) { p->depth--; }
 enum { NESTING_LIMIT = 8192 };
 
+/* ---- lists (attr.c) ---- */
+
+/* Parses a comma-separated list in brackets: after `struct list l = {TOK_LBRACE, TOK_RBRACE}` and
+ * `while (list_more(p, &l) && PARSE(&one)) VEC_PUSH(p->arena, at, l.count, l.capacity) = one;`,
+ * `l.ok` is whether the list was well-formed. */
+struct list {
+    enum token_kind open, close;
+    bool trailing; /* a comma may follow the last element; otherwise not in strict mode */
+    bool started, ok;
+    size_t count, capacity;
+};
+bool list_more(struct parser *p, struct list *l);
+
 /* ---- simple values; false with a diagnostic ---- */
 
 bool parse_int(struct parser *p, int64_t *out);

@@ -14,6 +14,20 @@ enum token_kind {
     TOK_KIND_COUNT
 };
 
+/* By the order of token.def. */
+static inline bool token_is_number(enum token_kind t) /* and truth values */
+{
+    return t >= TOK_INT && t <= TOK_INF;
+}
+static inline bool token_is_keyword(enum token_kind t) /* of modules */
+{
+    return t >= TOK_HLO_MODULE && t <= TOK_STACK_FRAMES;
+}
+static inline bool token_opens(enum token_kind t)
+{
+    return t == TOK_LPAREN || t == TOK_LSQUARE || t == TOK_LBRACE;
+}
+
 /* The error of an error token, in token.i. */
 enum lex_error { LEX_STRAY, LEX_STRING, LEX_ESCAPE, LEX_COMMENT, LEX_NUMBER, LEX_NAN };
 

@@ -66,9 +66,8 @@ void print_padding_value(struct buf *out, const struct attr_site *site, union at
     bool interior = false;
     for (int d = 0; d < v.padding.rank; d++)
         interior |= v.padding.dims[d].interior != 0;
-    for (int d = 0; d < v.padding.rank; d++) {
+    for (int d = 0; BUF_LIST(out, d, v.padding.rank, "", "x"); d++) {
         const struct padding_dim *p = &v.padding.dims[d];
-        buf_puts(out, d ? "x" : "");
         buf_int(out, p->low);
         buf_putc(out, '_');
         buf_int(out, p->high);
@@ -85,7 +84,6 @@ void print_padding_value(struct buf *out, const struct attr_site *site, union at
 static bool parse_pad_pairs(struct parser *p, struct padding *out)
 {
     struct padding_dim *dims = NULL;
-    size_t count = 0, capacity = 0;
     struct list l = {TOK_LBRACE, TOK_RBRACE};
     while (list_more(p, &l)) {
         struct ints pair;
@@ -94,9 +92,10 @@ static bool parse_pad_pairs(struct parser *p, struct padding *out)
             return false;
         if (pair.count != 2)
             return wrong_count(p, span_since(p, begin), "padding", pair.count, 2, "low and high");
-        VEC_PUSH(p->arena, dims, count, capacity) = (struct padding_dim){pair.at[0], pair.at[1], 0};
+        VEC_PUSH(p->arena, dims, l.count, l.capacity) =
+            (struct padding_dim){pair.at[0], pair.at[1], 0};
     }
-    *out = (struct padding){(int)count, dims};
+    *out = (struct padding){(int)l.count, dims};
     return l.ok;
 }
 
@@ -131,97 +130,76 @@ void print_window_padding_value(struct buf *out, const struct attr_site *site, u
 
 /* ---- window ---- */
 
+/* The order of window_fields. */
 enum window_key { WIN_SIZE, WIN_STRIDE, WIN_PAD, WIN_BASE, WIN_WINDOW, WIN_REVERSAL, WIN_KEYS };
-static const char *const window_keys[WIN_KEYS] = {"size",       "stride",     "pad",
-                                                  "lhs_dilate", "rhs_dilate", "rhs_reversal"};
 
 struct window_text {
-    bool given[WIN_KEYS];
-    struct span spans[WIN_KEYS];
-    struct int_vec ints[WIN_KEYS];
-    struct padding pad;
+    struct int_words words[WIN_KEYS]; /* of all keys but WIN_PAD */
+    struct window_pads pads;
 };
+/* window_item = ("size=" | "stride=" | "lhs_dilate=" | "rhs_dilate=" | "rhs_reversal=") int_words
+ * | "pad=" pad_value ; */
+static const struct field window_fields[] = {
+    {"size", FIELD_INT_WORDS, false, offsetof(struct window_text, words[WIN_SIZE])},
+    {"stride", FIELD_INT_WORDS, false, offsetof(struct window_text, words[WIN_STRIDE])},
+    {"pad", FIELD_PADS, false, offsetof(struct window_text, pads)},
+    {"lhs_dilate", FIELD_INT_WORDS, false, offsetof(struct window_text, words[WIN_BASE])},
+    {"rhs_dilate", FIELD_INT_WORDS, false, offsetof(struct window_text, words[WIN_WINDOW])},
+    {"rhs_reversal", FIELD_INT_WORDS, false, offsetof(struct window_text, words[WIN_REVERSAL])},
+};
+static const struct block window_block = {"window", window_fields, COUNT_OF(window_fields), false,
+                                          false};
 
-/* window_sizes = INT | DXD ; */
-static bool parse_window_sizes(struct parser *p, struct int_vec *v)
+bool parse_window_pads(struct parser *p, struct window_pads *out)
 {
-    struct int_words keywords;
-    if (!parse_int_words(p, &keywords))
-        return false;
-    for (int64_t i = 0; i < keywords.ints.count; i++)
-        int_vec_push(p, v, keywords.ints.at[i]);
-    return true;
-}
-
-/* window_item = ("size=" | "stride=" | "lhs_dilate=" | "rhs_dilate=" | "rhs_reversal=")
- * window_sizes | "pad=" pad_value ; */
-static bool parse_window_item(struct parser *p, struct window_text *w)
-{
-    if (p->tok.kind != TOK_ATTR_NAME)
-        return expected(p, "'name=' or '}'");
-    int key = 0;
-    while (key < WIN_KEYS && !str_is(p->tok.s, window_keys[key]))
-        key++;
-    if (key == WIN_KEYS)
-        return unknown_key(p, p->tok.span, p->tok.s, "window", window_keys, WIN_KEYS);
-    if (w->given[key])
-        return DIAG_ERROR(p->ds, p->tok.span, DUPLICATE, "key", STR_ARG(str_of(window_keys[key])));
-    w->given[key] = true;
-    next(p);
-    w->spans[key] = p->tok.span;
-    return key == WIN_PAD ? parse_pads(p, 2, &w->pad) : parse_window_sizes(p, &w->ints[key]);
+    out->span = p->tok.span;
+    return parse_pads(p, 2, &out->padding);
 }
 
 /* Strides, pads and dilations must have as many entries as sizes. A reversal that is too short is
  * an error, one that is too long is truncated. */
-static bool check_window(struct parser *p, const struct window_text *w)
+static bool check_window(struct parser *p, const struct window_text *w, uint32_t seen)
 {
-    int64_t rank = (int64_t)w->ints[WIN_SIZE].count;
+    int64_t rank = w->words[WIN_SIZE].ints.count;
     for (int key = WIN_STRIDE; key < WIN_KEYS; key++) {
-        int64_t count = key == WIN_PAD ? w->pad.rank : (int64_t)w->ints[key].count;
-        if (w->given[key] && (key == WIN_REVERSAL ? count < rank : count != rank))
-            return wrong_count(p, w->spans[key], window_keys[key], count, rank,
-                               "one per entry of size");
+        int64_t count = key == WIN_PAD ? w->pads.padding.rank : w->words[key].ints.count;
+        if (seen >> key & 1 && (key == WIN_REVERSAL ? count < rank : count != rank))
+            return wrong_count(p, key == WIN_PAD ? w->pads.span : w->words[key].span,
+                               window_fields[key].key, count, rank, "one per entry of size");
     }
     return true;
 }
 
+/* Entry d of an item, by default `absent`. */
+static int64_t entry(const struct window_text *w, enum window_key key, int d, int64_t absent)
+{
+    return w->words[key].ints.count ? w->words[key].ints.at[d] : absent;
+}
+
 static struct window window_of(struct parser *p, const struct window_text *w)
 {
-    int rank = (int)w->ints[WIN_SIZE].count;
+    int rank = (int)w->words[WIN_SIZE].ints.count;
     struct window_dim *dims = ARENA_ARRAY(p->arena, struct window_dim, rank);
-    for (int d = 0; d < rank; d++) {
-        struct window_dim *x = &dims[d];
-        x->size = w->ints[WIN_SIZE].at[d];
-        x->stride = w->given[WIN_STRIDE] ? w->ints[WIN_STRIDE].at[d] : 1;
-        x->base_dilation = w->given[WIN_BASE] ? w->ints[WIN_BASE].at[d] : 1;
-        x->window_dilation = w->given[WIN_WINDOW] ? w->ints[WIN_WINDOW].at[d] : 1;
-        x->reversal = w->given[WIN_REVERSAL] && w->ints[WIN_REVERSAL].at[d] == 1;
-        x->pad_low = w->given[WIN_PAD] ? w->pad.dims[d].low : 0;
-        x->pad_high = w->given[WIN_PAD] ? w->pad.dims[d].high : 0;
-    }
+    for (int d = 0; d < rank; d++)
+        dims[d] = (struct window_dim){
+            .size = w->words[WIN_SIZE].ints.at[d],
+            .stride = entry(w, WIN_STRIDE, d, 1),
+            .pad_low = w->pads.padding.rank ? w->pads.padding.dims[d].low : 0,
+            .pad_high = w->pads.padding.rank ? w->pads.padding.dims[d].high : 0,
+            .base_dilation = entry(w, WIN_BASE, d, 1),
+            .window_dilation = entry(w, WIN_WINDOW, d, 1),
+            .reversal = entry(w, WIN_REVERSAL, d, 0) == 1,
+        };
     return (struct window){rank, dims};
 }
 
 /* window = "{" {window_item} "}" ; */
 bool parse_window_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    struct window_text w;
-    memset(w.given, 0, sizeof w.given);
-    w.pad = (struct padding){0};
-    for (int key = 0; key < WIN_KEYS; key++)
-        int_vec_init(&w.ints[key]);
-    if (!expect(p, TOK_LBRACE, NULL))
+    struct window_text w = {0};
+    uint32_t seen;
+    if (!parse_block(p, &window_block, &w, &seen) || !check_window(p, &w, seen))
         return false;
-    while (p->tok.kind != TOK_RBRACE) {
-        if (!parse_window_item(p, &w))
-            return false;
-        if (!p->strict)
-            accept(p, TOK_COMMA);
-    }
-    if (!check_window(p, &w))
-        return false;
-    next(p);
     out->window = window_of(p, &w);
     return true;
 }
@@ -234,14 +212,12 @@ static void print_window_item(struct buf *out, struct window w, enum window_key 
     size_t begin = out->size;
     if (key)
         buf_putc(out, ' ');
-    buf_puts(out, window_keys[key]);
+    buf_puts(out, window_fields[key].key);
     buf_putc(out, '=');
-    for (int d = 0; d < w.rank; d++) {
+    for (int d = 0; BUF_LIST(out, d, w.rank, "", "x"); d++) {
         const struct window_dim *x = &w.dims[d];
         const int64_t values[WIN_KEYS] = {x->size,          x->stride,          x->pad_low,
                                           x->base_dilation, x->window_dilation, x->reversal};
-        if (d)
-            buf_putc(out, 'x');
         buf_int(out, values[key]);
         any |= values[key] != usual[key] || key == WIN_SIZE;
         if (key == WIN_PAD) {
@@ -406,16 +382,11 @@ static bool parse_slice_dim(struct parser *p, struct slice_dim *out)
 /* slices = "{" [slice_dim {"," slice_dim}] "}" ; */
 bool parse_slices_value(struct parser *p, const struct attr_site *site, union attr_value *out)
 {
-    struct slice_dim *dims = NULL;
-    size_t count = 0, capacity = 0;
+    struct slice_dim *dims = NULL, d;
     struct list l = {TOK_LBRACE, TOK_RBRACE};
-    while (list_more(p, &l)) {
-        struct slice_dim d;
-        if (!parse_slice_dim(p, &d))
-            return false;
-        VEC_PUSH(p->arena, dims, count, capacity) = d;
-    }
-    out->slices = (struct slices){(int)count, dims};
+    while (list_more(p, &l) && parse_slice_dim(p, &d))
+        VEC_PUSH(p->arena, dims, l.count, l.capacity) = d;
+    out->slices = (struct slices){(int)l.count, dims};
     return l.ok;
 }
 
@@ -424,18 +395,11 @@ void print_slices_value(struct buf *out, const struct attr_site *site, union att
     bool strides = false;
     for (int d = 0; d < v.slices.rank; d++)
         strides |= v.slices.dims[d].stride != 1;
-    buf_putc(out, '{');
-    for (int d = 0; d < v.slices.rank; d++) {
+    for (int d = 0; BUF_LIST(out, d, v.slices.rank, "{}", ", "); d++) {
         const struct slice_dim *s = &v.slices.dims[d];
-        buf_puts(out, d ? ", [" : "[");
-        buf_int(out, s->start);
-        buf_putc(out, ':');
-        buf_int(out, s->limit);
-        if (strides) {
-            buf_putc(out, ':');
-            buf_int(out, s->stride);
-        }
-        buf_putc(out, ']');
+        const struct ints parts = {strides ? 3 : 2,
+                                   (const int64_t[]){s->start, s->limit, s->stride}};
+        for (int64_t k = 0; BUF_LIST(out, k, parts.count, "[]", ":"); k++)
+            buf_int(out, parts.at[k]);
     }
-    buf_putc(out, '}');
 }

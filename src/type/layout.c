@@ -164,14 +164,11 @@ bool layout_equal(const struct layout *a, const struct layout *b, unsigned ignor
 
 static void put_ints(struct buf *out, int n, const int64_t *at, bool stars)
 {
-    for (int i = 0; i < n; i++) {
-        if (i)
-            buf_putc(out, ',');
+    for (int i = 0; BUF_LIST(out, i, n, stars ? "()" : "", ","); i++)
         if (stars && at[i] == TILE_COMBINE)
             buf_putc(out, '*');
         else
             buf_int(out, at[i]);
-    }
 }
 
 static void put_number(struct buf *out, const char *letter, int64_t v)
@@ -192,11 +189,8 @@ static void put_tiles(struct buf *out, const struct layout *l)
 {
     if (l->tile_count)
         buf_putc(out, 'T');
-    for (int i = 0; i < l->tile_count; i++) {
-        buf_putc(out, '(');
+    for (int i = 0; i < l->tile_count; i++)
         put_ints(out, l->tiles[i].rank, l->tiles[i].dims, true);
-        buf_putc(out, ')');
-    }
 }
 
 static void put_splits(struct buf *out, const struct layout *l)

@@ -255,10 +255,7 @@ bool shape_same_dims(const struct shape *a, const struct shape *b)
 static void put_array(struct buf *out, const struct shape *s, bool with_layout)
 {
     buf_puts(out, dtype_spelling(s->dtype));
-    buf_putc(out, '[');
-    for (int d = 0; d < s->rank; d++) {
-        if (d)
-            buf_putc(out, ',');
+    for (int d = 0; BUF_LIST(out, d, s->rank, "[]", ","); d++) {
         if (s->dims[d] == DIM_UNBOUNDED) {
             buf_putc(out, '?');
             continue;
@@ -267,22 +264,17 @@ static void put_array(struct buf *out, const struct shape *s, bool with_layout)
             buf_puts(out, "<=");
         buf_int(out, s->dims[d]);
     }
-    buf_putc(out, ']');
     if (with_layout && (s->rank > 0 || !layout_is_default(s->layout)))
         layout_print(out, s->layout);
 }
 
 static void put_tuple(struct buf *out, const struct shape *s, bool with_layout)
 {
-    buf_putc(out, '(');
-    for (int i = 0; i < s->count; i++) {
-        if (i)
-            buf_puts(out, ", ");
+    for (int i = 0; BUF_LIST(out, i, s->count, "()", ", "); i++) {
         if (i && i % 5 == 0)
             buf_printf(out, "/*index=%d*/", i);
         shape_print(out, s->elements[i], with_layout);
     }
-    buf_putc(out, ')');
 }
 
 void shape_print(struct buf *out, const struct shape *s, bool with_layout)
