@@ -311,25 +311,32 @@ static bool make_tables(struct fft_plan *f)
     return true;
 }
 
-/* Whether FFTW should transform rows of this length by a convolution, and of which length. */
+/* A length from `least` on for which FFTW's estimated plans are fast. Those for 3 * 2^k and 2^k
+ * take up to three times as long from 2^14 on. */
+static int64_t fast_length(int64_t least)
+{
+    static const int16_t small[] = {256, 320, 384, 512}, large[] = {320, 350, 375, 640};
+    const int16_t *units = least <= 12288 ? small : large;
+    for (int64_t power = 1;; power *= 2)
+        for (size_t k = 0; k < COUNT_OF(small); k++)
+            if (units[k] * power >= least)
+                return units[k] * power;
+}
+
+/* Whether FFTW should transform rows of this length by a convolution, and of which length. By
+ * factors it takes time in proportion to their sum, half as much for real numbers. */
 static bool fftw_prefers_chirp(enum kern_fft type, int64_t n, int64_t *m)
 {
-    /* prime factors below take FFTW's loops, which are twice as fast for real numbers */
-    enum { PRIME = 64, PRIME_OF_REAL = 173 };
-    int64_t prime = 1, left = n, power = 1;
+    enum { MOST = 64, MOST_OF_REAL = 100 };
+    const bool real = type == KERN_RFFT || type == KERN_IRFFT;
+    int64_t left = n, sum = 0;
     for (int64_t k = 2; k * k <= left; k++)
         for (; left % k == 0; left /= k)
-            prime = k;
-    prime = max_i64(prime, left);
-    if (prime < (type == KERN_FFT || type == KERN_IFFT ? PRIME : PRIME_OF_REAL) ||
-        4 * n > FFTW_LONGEST)
+            sum += k;
+    sum += left > 1 ? left : 0;
+    if (sum <= (real ? MOST_OF_REAL : MOST) || 4 * n > FFTW_LONGEST)
         return false;
-    while (8 * power < 2 * n - 1)
-        power *= 2;
-    *m = power * (4 * power >= 2 * n - 1   ? 4
-                  : 5 * power >= 2 * n - 1 ? 5
-                  : 6 * power >= 2 * n - 1 ? 6
-                                           : 8);
+    *m = fast_length(2 * n - 1);
     return true;
 }
 
