@@ -78,6 +78,21 @@ INLINE wide spread(enum matvec_source s, const char *at)
 /* Loads and widens `count` elements of the matrix, followed by zeros. */
 INLINE wide widen_some(enum matvec_source s, const char *at, int64_t count)
 {
+#if defined __AVX512F__
+    if (s == MATVEC_F32)
+        return (wide)_mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), at);
+    if (s == MATVEC_F64)
+        return (wide)_mm512_maskz_loadu_pd((__mmask8)((1u << count) - 1), at);
+#elif defined __AVX2__
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+                  pairs = _mm256_setr_epi64x(0, 1, 2, 3);
+    if (s == MATVEC_F32)
+        return (wide)_mm256_maskload_ps((const float *)(const void *)at,
+                                        _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count), lanes));
+    if (s == MATVEC_F64)
+        return (wide)_mm256_maskload_pd((const double *)(const void *)at,
+                                        _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), pairs));
+#endif
     char some[TILE_BYTES] = {0};
     memcpy(some, at, (size_t)(count * width_of(s)));
     return widen(s, some);
@@ -102,14 +117,24 @@ INLINE void add_rows(enum matvec_source s, int rows, int vectors, const char *ro
                 other[k] = plus(s, other[k], multiply(s, widen(s, at + lanes * width), b));
             }
         }
-    for (; i < n; i += lanes, x += TILE_BYTES)
+    for (; i + lanes <= n; i += lanes, x += TILE_BYTES)
         KERN_UNROLL for (int k = 0; k < rows; k++)
         {
-            const char *at = row + k * row_step + i * width;
-            const wide w = i + lanes <= n ? widen(s, at) : widen_some(s, at, n - i);
+            const wide w = widen(s, row + k * row_step + i * width);
             KERN_UNROLL for (int r = 0; r < vectors; r++) sum[k][r] =
                 plus(s, sum[k][r], multiply(s, w, *(const wide *)(const void *)(x + r * x_step)));
         }
+    if (i < n) {
+        wide y[MATVEC_MAX];
+        KERN_UNROLL for (int r = 0; r < vectors; r++) y[r] =
+            widen_some(s == MATVEC_F64 ? MATVEC_F64 : MATVEC_F32, x + r * x_step, n - i);
+        KERN_UNROLL for (int k = 0; k < rows; k++)
+        {
+            const wide w = widen_some(s, row + k * row_step + i * width, n - i);
+            KERN_UNROLL for (int r = 0; r < vectors; r++) sum[k][r] =
+                plus(s, sum[k][r], multiply(s, w, y[r]));
+        }
+    }
     if (vectors == 1)
         KERN_UNROLL for (int k = 0; k < rows; k++) sum[k][0] = plus(s, sum[k][0], other[k]);
 }
