@@ -521,7 +521,7 @@ static bool turn_input(struct thread_pool *workers, struct tiled *t, struct conv
  * sums are the same. */
 static void turn_images(struct tiled *t, struct conv *turned)
 {
-    enum { SHORT = 16, TIMES = 4 };
+    enum { SHORT = 6, TIMES = 4 };
     const struct conv *c = t->c;
     const int rank = c->in.rank;
     const int64_t line = t->patches.outs[t->patches.spatial - 1], images = c->in.dims[0];
