@@ -81,42 +81,43 @@ static void streamed_rows(char *out, const char *x, const int64_t *dims, const i
 typedef uint64_t __attribute__((aligned(1), may_alias)) word8;
 typedef uint32_t __attribute__((aligned(1), may_alias)) word4;
 typedef uint16_t __attribute__((aligned(1), may_alias)) word2;
-typedef uint64_t half_words __attribute__((vector_size(16)));
+typedef uint64_t words __attribute__((vector_size(16)));
 
-/* n bytes at p, 1 to 16, by accesses within them that overlap. */
-static inline half_words load_some(const char *p, int n)
+/* n bytes at p, 1 to 16, by accesses within them that overlap; processors are little-endian. */
+static inline words load_some(const char *p, int n)
 {
     const char *end = p + n;
     if (n == 16)
-        return (half_words){*(const word8 *)p, *(const word8 *)(p + 8)};
+        return (words){*(const word8 *)p, *(const word8 *)(p + 8)};
     if (n > 8)
-        return (half_words){*(const word8 *)p, *(const word8 *)(end - 8) >> (128 - 8 * n)};
+        return (words){*(const word8 *)p, *(const word8 *)(end - 8) >> (128 - 8 * n)};
     if (n == 8)
-        return (half_words){*(const word8 *)p};
+        return (words){*(const word8 *)p};
     if (n >= 4)
-        return (half_words){*(const word4 *)p | (uint64_t) * (const word4 *)(end - 4)
-                                                    << (8 * n - 32)};
+        return (words){*(const word4 *)p | (uint64_t) * (const word4 *)(end - 4) << (8 * n - 32)};
     if (n >= 2)
-        return (half_words){*(const word2 *)p | (uint64_t) * (const word2 *)(end - 2)
-                                                    << (8 * n - 16)};
-    return (half_words){*(const unsigned char *)p};
+        return (words){*(const word2 *)p | (uint64_t) * (const word2 *)(end - 2) << (8 * n - 16)};
+    return (words){*(const unsigned char *)p};
 }
 
-static inline void store_some(char *p, half_words v, int n)
+static inline void store_some(char *p, words v, int n)
 {
     char *end = p + n;
-    if (n >= 8)
+    if (n == 16) {
+        memcpy(p, &v, sizeof v);
+    } else if (n >= 8) {
         *(word8 *)p = v[0];
-    if (n == 16)
-        *(word8 *)(p + 8) = v[1];
-    else if (n > 8)
-        *(word8 *)(end - 8) = v[1] << (128 - 8 * n) | v[0] >> (8 * n - 64);
-    else if (n >= 4 && n < 8)
-        *(word4 *)p = (uint32_t)v[0], *(word4 *)(end - 4) = (uint32_t)(v[0] >> (8 * n - 32));
-    else if (n >= 2 && n < 4)
-        *(word2 *)p = (uint16_t)v[0], *(word2 *)(end - 2) = (uint16_t)(v[0] >> (8 * n - 16));
-    else if (n == 1)
+        if (n > 8)
+            *(word8 *)(end - 8) = v[1] << (128 - 8 * n) | v[0] >> (8 * n - 64);
+    } else if (n >= 4) {
+        *(word4 *)p = (uint32_t)v[0];
+        *(word4 *)(end - 4) = (uint32_t)(v[0] >> (8 * n - 32));
+    } else if (n >= 2) {
+        *(word2 *)p = (uint16_t)v[0];
+        *(word2 *)(end - 2) = (uint16_t)(v[0] >> (8 * n - 16));
+    } else {
         *p = (char)v[0];
+    }
 }
 
 /* Transposes a block: every step interleaves column i with the one half the block after it, which
@@ -157,7 +158,7 @@ static inline void store_some(char *p, half_words v, int n)
                         : (vector_##W){0};                                                         \
         turn_##W(r);                                                                               \
         _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) if (i < rows)                      \
-            store_some(out + i * os, (half_words)r[i], columns * (int)sizeof(W));                  \
+            store_some(out + i * os, (words)r[i], columns * (int)sizeof(W));                       \
     }
 #define ITEMS(...) __VA_ARGS__
 TRANSPOSE_BLOCK(kern_w1, 16, ITEMS(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
