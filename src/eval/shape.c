@@ -4,6 +4,8 @@
  */
 #include "eval/eval_priv.h"
 
+#include "kern/interleave.h"
+
 /* Whether to copy a small piece of a large array: a view would keep all of it alive and prevent
  * updates in place. Borrowed storage lives through the whole run in any case. */
 static bool worth_copying(const struct value *x, const struct view *piece)
@@ -93,6 +95,21 @@ static bool copy_pieces(struct eval *ev, const struct step *s, const struct piec
     return out != NULL;
 }
 
+/* False if the operands are not arrays that kern_interleave() takes. */
+static bool interleave(struct eval *ev, const struct step *s, const struct view *out, int64_t d)
+{
+    const struct view *x[KERN_INTERLEAVED];
+    if (ev->p->options.plain || s->operand_count > KERN_INTERLEAVED)
+        return false;
+    for (int k = 0; k < s->operand_count; k++)
+        x[k] = eval_view(ev, s, k);
+    if (!kern_interleaves(out, s->operand_count, x, d))
+        return false;
+    if (!eval_is_dry_run(ev))
+        kern_interleave(ev->workers, out, s->operand_count, x);
+    return true;
+}
+
 static bool eval_concatenate(struct eval *ev, const struct step *s)
 {
     if (step_pieces(s))
@@ -101,6 +118,8 @@ static bool eval_concatenate(struct eval *ev, const struct step *s)
     int64_t d = inst_ints(s->inst, A_DIMENSIONS).at[0];
     if (!out)
         return false;
+    if (interleave(ev, s, out, d))
+        return true;
     view_copy(&part, out);
     for (int k = 0; k < s->operand_count; k++) {
         const struct view *x = eval_view(ev, s, k);

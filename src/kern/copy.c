@@ -76,18 +76,59 @@ static void streamed_rows(char *out, const char *x, const int64_t *dims, const i
         stream_row(out + i * out_strides[0], x + i * x_strides[0], dims[1], LINE);
 }
 
-/* Transposes a block of 16 bytes on each side, or with half as many columns: every step interleaves
- * column i with the one half the block after it, which after log2(SIDE) steps has turned columns
- * into rows. LOW and HIGH list the elements of two columns, one after the other, that the first and
- * the second half of the interleaving take. The columns of x begin at `at`. */
+/* ---- blocks of 16 bytes on each side ---- */
+
+typedef uint64_t __attribute__((aligned(1), may_alias)) word8;
+typedef uint32_t __attribute__((aligned(1), may_alias)) word4;
+typedef uint16_t __attribute__((aligned(1), may_alias)) word2;
+typedef uint64_t words __attribute__((vector_size(16)));
+
+/* n bytes at p, 1 to 16, by accesses within them that overlap; processors are little-endian. */
+static inline words load_some(const char *p, int n)
+{
+    const char *end = p + n;
+    if (n == 16)
+        return (words){*(const word8 *)p, *(const word8 *)(p + 8)};
+    if (n > 8)
+        return (words){*(const word8 *)p, *(const word8 *)(end - 8) >> (128 - 8 * n)};
+    if (n == 8)
+        return (words){*(const word8 *)p};
+    if (n >= 4)
+        return (words){*(const word4 *)p | (uint64_t) * (const word4 *)(end - 4) << (8 * n - 32)};
+    if (n >= 2)
+        return (words){*(const word2 *)p | (uint64_t) * (const word2 *)(end - 2) << (8 * n - 16)};
+    return (words){*(const unsigned char *)p};
+}
+
+static inline void store_some(char *p, words v, int n)
+{
+    char *end = p + n;
+    if (n == 16) {
+        memcpy(p, &v, sizeof v);
+    } else if (n >= 8) {
+        *(word8 *)p = v[0];
+        if (n > 8)
+            *(word8 *)(end - 8) = v[1] << (128 - 8 * n) | v[0] >> (8 * n - 64);
+    } else if (n >= 4) {
+        *(word4 *)p = (uint32_t)v[0];
+        *(word4 *)(end - 4) = (uint32_t)(v[0] >> (8 * n - 32));
+    } else if (n >= 2) {
+        *(word2 *)p = (uint16_t)v[0];
+        *(word2 *)(end - 2) = (uint16_t)(v[0] >> (8 * n - 16));
+    } else {
+        *p = (char)v[0];
+    }
+}
+
+/* Transposes a block: every step interleaves column i with the one half the block after it, which
+ * after log2(SIDE) steps has turned columns into rows. LOW and HIGH list the elements of two
+ * columns, one after the other, that the first and the second half of the interleaving take. The
+ * columns of x begin at `at`. */
 #define TRANSPOSE_BLOCK(W, SIDE, LOW, HIGH)                                                        \
     typedef W vector_##W __attribute__((vector_size(16), aligned(sizeof(W)), may_alias));          \
-    static inline __attribute__((always_inline)) void turn_##W(                                    \
-        char *out, int64_t os, const char *const *x, int64_t at, int columns)                      \
+    static inline __attribute__((always_inline)) void turn_##W(vector_##W *r)                      \
     {                                                                                              \
-        vector_##W r[SIDE], s[SIDE];                                                               \
-        _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) r[i] =                             \
-            i < columns ? *(const vector_##W *)(x[i] + at) : (vector_##W){0};                      \
+        vector_##W s[SIDE];                                                                        \
         _Pragma("GCC unroll 4") for (int step = 1; step < SIDE; step *= 2)                         \
         {                                                                                          \
             _Pragma("GCC unroll 8") for (int i = 0; i < SIDE / 2; i++)                             \
@@ -97,16 +138,27 @@ static void streamed_rows(char *out, const char *x, const int64_t *dims, const i
             }                                                                                      \
             _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) r[i] = s[i];                   \
         }                                                                                          \
-        _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++)                                    \
-            memcpy(out + i * os, &r[i], (size_t)columns * sizeof(W));                              \
     }                                                                                              \
     static inline void block_##W(char *out, int64_t os, const char *const *x, int64_t at)          \
     {                                                                                              \
-        turn_##W(out, os, x, at, SIDE);                                                            \
+        vector_##W r[SIDE];                                                                        \
+        _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) r[i] =                             \
+            *(const vector_##W *)(x[i] + at);                                                      \
+        turn_##W(r);                                                                               \
+        _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++)                                    \
+            memcpy(out + i * os, &r[i], sizeof r[i]);                                              \
     }                                                                                              \
-    static void half_block_##W(char *out, int64_t os, const char *const *x, int64_t at)            \
+    /* The first columns, and the first elements of each. */                                       \
+    static void some_block_##W(char *out, int64_t os, const char *const *x, int64_t at, int rows,  \
+                               int columns)                                                        \
     {                                                                                              \
-        turn_##W(out, os, x, at, SIDE / 2);                                                        \
+        vector_##W r[SIDE];                                                                        \
+        _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) r[i] =                             \
+            i < columns ? (vector_##W)load_some(x[i] + at, rows * (int)sizeof(W))                  \
+                        : (vector_##W){0};                                                         \
+        turn_##W(r);                                                                               \
+        _Pragma("GCC unroll 16") for (int i = 0; i < SIDE; i++) if (i < rows)                      \
+            store_some(out + i * os, (words)r[i], columns * (int)sizeof(W));                       \
     }
 #define ITEMS(...) __VA_ARGS__
 TRANSPOSE_BLOCK(kern_w1, 16, ITEMS(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
@@ -120,7 +172,13 @@ static void block_kern_w16(char *out, int64_t os, const char *const *x, int64_t 
     (void)os;
     *(kern_w16 *)(void *)out = *(const kern_w16 *)(const void *)(x[0] + at);
 }
-#define half_block_kern_w16 block_kern_w16
+static void some_block_kern_w16(char *out, int64_t os, const char *const *x, int64_t at, int rows,
+                                int columns)
+{
+    (void)rows;
+    (void)columns;
+    block_kern_w16(out, os, x, at);
+}
 
 /* The addresses of columns, numbered by two dimensions. */
 static void find_columns(const char **columns, const char *x, const int64_t *dims,
@@ -204,22 +262,25 @@ STRIDED_RUN(kern_w16)
                        0);                                                                         \
         }                                                                                          \
     }                                                                                              \
+    /* Blocks at the ends overlap the ones before. */                                              \
     static void edge_##W(char *out, int64_t os, const char *const *x, int64_t at, int64_t ni,      \
                          int64_t nj)                                                               \
     {                                                                                              \
-        const int64_t w = (int64_t)sizeof(W), side = 16 / w, half = side > 1 ? side / 2 : 1;       \
-        const int64_t blocks = nj - nj % side, whole = nj - nj % half;                             \
-        int64_t i = 0;                                                                             \
-        for (; i + side <= ni; i += side) {                                                        \
-            for (int64_t j = 0; j < blocks; j += side)                                             \
-                block_##W(out + i * os + j * w, os, x + j, at + i * w);                            \
-            if (blocks < whole)                                                                    \
-                half_block_##W(out + i * os + blocks * w, os, x + blocks, at + i * w);             \
-            for (int64_t k = i; k < i + side; k++)                                                 \
-                for (int64_t j = whole; j < nj; j++)                                               \
-                    ((W *)(out + k * os))[j] = ((const W *)(x[j] + at))[k];                        \
+        const int64_t w = (int64_t)sizeof(W), side = 16 / w, rows = min_i64(ni, side),             \
+                      columns = min_i64(nj, side);                                                 \
+        const bool some = 2 * rows >= side && 2 * columns >= side;                                 \
+        for (int64_t i = 0; some && i < ni; i += side) {                                           \
+            const int64_t ai = min_i64(i, ni - rows);                                              \
+            for (int64_t j = 0; j < nj; j += side) {                                               \
+                const int64_t aj = min_i64(j, nj - columns);                                       \
+                char *to = out + ai * os + aj * w;                                                 \
+                if (rows == side && columns == side)                                               \
+                    block_##W(to, os, x + aj, at + ai * w);                                        \
+                else                                                                               \
+                    some_block_##W(to, os, x + aj, at + ai * w, (int)rows, (int)columns);          \
+            }                                                                                      \
         }                                                                                          \
-        for (; i < ni; i++)                                                                        \
+        for (int64_t i = 0; !some && i < ni; i++)                                                  \
             for (int64_t j = 0; j < nj; j++)                                                       \
                 ((W *)(out + i * os))[j] = ((const W *)(x[j] + at))[i];                            \
     }                                                                                              \
@@ -368,11 +429,11 @@ static void fill_up(struct nest *n, int64_t width)
  * the one before it if the result has no gaps between them. False: it has too few columns. */
 static bool take_columns(struct copy_plan *p, int d, int64_t width)
 {
-    enum { FEW = 4 };
+    const int few = width >= 4 ? 2 : 4;
     struct nest *n = &p->nest;
     const int inner = n->rank - 1, next = d == inner - 1 ? d - 1 : inner - 1;
     const bool both = d < inner - 1 && n->strides[0][next] == n->dims[inner] * width;
-    if (n->dims[inner] * (both ? n->dims[next] : 1) < FEW || (!both && n->rank == VIEW_MAX_RANK))
+    if (n->dims[inner] * (both ? n->dims[next] : 1) < few || (!both && n->rank == VIEW_MAX_RANK))
         return false;
     move_inward(n, d, both ? inner - 2 : inner - 1);
     if (!both) {
@@ -385,23 +446,53 @@ static bool take_columns(struct copy_plan *p, int d, int64_t width)
     return true;
 }
 
+/* Reverses dimension d on both sides. */
+static void flip(struct copy_plan *p, int d)
+{
+    struct nest *n = &p->nest;
+    p->out_shift += n->strides[0][d] * (n->dims[d] - 1);
+    p->x_shift += n->strides[1][d] * (n->dims[d] - 1);
+    n->strides[0][d] = -n->strides[0][d];
+    n->strides[1][d] = -n->strides[1][d];
+}
+
+/* Short runs, few of which follow one another: the block gets those along a longer dimension, since
+ * each block costs as much as several runs. */
+static void take_runs(struct nest *n, int64_t bytes)
+{
+    enum { SHORT = 64, FEW = 8 };
+    const int at = n->rank - 2;
+    if (bytes >= SHORT || n->dims[at] >= FEW)
+        return;
+    int best = at;
+    for (int d = at - 1; d >= 0 && n->dims[best] < FEW; d--)
+        if (n->dims[d] > n->dims[best])
+            best = d;
+    move_inward(n, best, at);
+}
+
 static void choose_block(struct copy_plan *p, int64_t width)
 {
+    enum { FEW = 4 };
     struct nest *n = &p->nest;
     int inner = n->rank - 1;
     p->block = loops_of((size_t)width).strided;
-    if (n->strides[0][inner] != width)
-        return;
-    if (n->strides[1][inner] == width) {
+    for (int d = inner - 1; d >= 0 && n->strides[0][inner] == width &&
+                            n->strides[1][inner] != width && n->strides[1][inner] != 0;
+         d--)
+        if (magnitude(n->strides[1][d]) == width && n->dims[d] >= FEW) {
+            if (n->strides[1][d] < 0)
+                flip(p, d);
+            if (take_columns(p, d, width)) {
+                p->block = loops_of((size_t)width).transposed;
+                return;
+            }
+        }
+    take_runs(n, n->dims[inner] * width);
+    if (n->strides[0][inner] == width && n->strides[1][inner] == width) {
         p->block = copy_rows;
         n->dims[inner] *= width;
-        return;
     }
-    for (int d = inner - 1; d >= 0 && n->strides[1][inner] != 0; d--)
-        if (n->strides[1][d] == width && n->dims[d] >= 4 && take_columns(p, d, width)) {
-            p->block = loops_of((size_t)width).transposed;
-            return;
-        }
 }
 
 void copy_plan_init(struct copy_plan *p, const struct view *out, const struct view *x)

@@ -3,7 +3,8 @@
  *
  * Transforms of rows by our own loops, in double, where FFTW is not used: factor by factor
  * (Stockham's order, which needs no reordering); or, if the length has a prime factor above 31, as
- * a convolution (Bluestein's) whose length is a power of two.
+ * a convolution (Bluestein's) whose length is a power of two. FFTW's estimated plans for large
+ * prime factors are several times slower than such a convolution by FFTW, which is used instead.
  */
 #include "kern/fft_plan.h"
 
@@ -160,6 +161,80 @@ static struct c128 *by_chirp(const struct fft_plan *f, struct c128 *x, struct c1
     return z;
 }
 
+/* by_chirp() with transforms by FFTW. Numbers of either precision are pairs of floats: tables are
+ * the filter, m of them, and the chirp, n. */
+#define FFTW_CHIRP(REAL, NAME)                                                                     \
+    /* out = x * w, of which x may be conjugated before, and the product after. */                 \
+    KERN_CLONES static void multiply_##NAME(REAL *out, const REAL *x, const REAL *w, int64_t n,    \
+                                            bool before, bool after)                               \
+    {                                                                                              \
+        const REAL s = before ? -1 : 1, t = after ? -1 : 1;                                        \
+        for (int64_t k = 0; k < n; k++) {                                                          \
+            const REAL re = x[2 * k], im = s * x[2 * k + 1];                                       \
+            out[2 * k] = re * w[2 * k] - im * w[2 * k + 1];                                        \
+            out[2 * k + 1] = t * (re * w[2 * k + 1] + im * w[2 * k]);                              \
+        }                                                                                          \
+    }                                                                                              \
+    /* All n complex numbers of a row, of which in may be half or the real parts. */               \
+    static void widen_##NAME(const struct fft_plan *f, const REAL *in, REAL *x)                    \
+    {                                                                                              \
+        const int64_t n = f->n, have = f->type == KERN_IRFFT ? n / 2 + 1 : n;                      \
+        for (int64_t k = 0; k < n && f->type == KERN_RFFT; k++) {                                  \
+            x[2 * k] = in[k];                                                                      \
+            x[2 * k + 1] = 0;                                                                      \
+        }                                                                                          \
+        if (f->type != KERN_RFFT)                                                                  \
+            memcpy(x, in, (size_t)(2 * have) * sizeof(REAL));                                      \
+        if (f->type == KERN_IRFFT) {                                                               \
+            x[1] = 0;                                                                              \
+            x[n % 2 == 0 ? n + 1 : 1] = 0;                                                         \
+        }                                                                                          \
+        for (int64_t k = have; k < n; k++) {                                                       \
+            x[2 * k] = x[2 * (n - k)];                                                             \
+            x[2 * k + 1] = -x[2 * (n - k) + 1];                                                    \
+        }                                                                                          \
+    }                                                                                              \
+    static void by_chirp_##NAME(const struct fft_plan *f, const REAL *in, REAL *out, REAL *x)      \
+    {                                                                                              \
+        const int64_t n = f->n, m = f->m;                                                          \
+        const REAL *filter = f->tables, *chirp = filter + 2 * m;                                   \
+        REAL *y = x + round_up(2 * m, CHIRP_UNIT);                                                 \
+        widen_##NAME(f, in, x);                                                                    \
+        multiply_##NAME(x, x, chirp, n, false, false);                                             \
+        memset(x + 2 * n, 0, (size_t)(2 * (m - n)) * sizeof *x);                                   \
+        f->execute(f->made, x, y);                                                                 \
+        multiply_##NAME(y, y, filter, m, false, true);                                             \
+        f->execute(f->made, y, x);                                                                 \
+        multiply_##NAME(x, x, chirp, n, true, false);                                              \
+        if (f->type == KERN_RFFT) {                                                                \
+            x[1] = 0;                                                                              \
+            x[n % 2 == 0 ? n + 1 : 1] = 0;                                                         \
+        }                                                                                          \
+        for (int64_t k = 0; k < n && f->type == KERN_IRFFT; k++)                                   \
+            out[k] = x[2 * k];                                                                     \
+        if (f->type != KERN_IRFFT)                                                                 \
+            memcpy(out, x, (size_t)(f->type == KERN_RFFT ? n / 2 + 1 : n) * 2 * sizeof(REAL));     \
+    }                                                                                              \
+    static void chirp_tables_##NAME(const struct fft_plan *f, REAL *x)                             \
+    {                                                                                              \
+        const int64_t n = f->n, m = f->m;                                                          \
+        REAL *filter = f->tables, *chirp = filter + 2 * m, *y = x + round_up(2 * m, CHIRP_UNIT);   \
+        memset(x, 0, (size_t)(2 * m) * sizeof *x);                                                 \
+        for (int64_t k = 0, square = 0; k < n; square = (square + 2 * k + 1) % (2 * n), k++) {     \
+            const struct c128 w = fft_root(f->back, square, 2 * n); /* square: k^2 mod 2 n */      \
+            const int64_t mirror = (m - k) % m;                                                    \
+            chirp[2 * k] = x[2 * k] = x[2 * mirror] = (REAL)w.re;                                  \
+            chirp[2 * k + 1] = (REAL)w.im;                                                         \
+            x[2 * k + 1] = x[2 * mirror + 1] = -(REAL)w.im;                                        \
+        }                                                                                          \
+        f->execute(f->made, x, y);                                                                 \
+        for (int64_t k = 0; k < 2 * m; k++)                                                        \
+            filter[k] = y[k] / (REAL)m;                                                            \
+    }
+enum { CHIRP_UNIT = 16 }; /* both rows begin at multiples of 64 bytes */
+FFTW_CHIRP(float, f32)
+FFTW_CHIRP(double, f64)
+
 /* Half the spectrum of a real row is stored; the other half is its conjugate in reverse. The first
  * element is real, and so is the middle one of an even number. */
 static void clear_real_places(struct c128 *x, int64_t n)
@@ -172,7 +247,12 @@ static void clear_real_places(struct c128 *x, int64_t n)
 void fft_plan_run(const struct fft_plan *p, void *in, void *out, void *workspace)
 {
     if (p->fftw) {
-        p->execute(p->made, in, out);
+        if (!p->tables)
+            p->execute(p->made, in, out);
+        else if (p->wide)
+            by_chirp_f64(p, in, out, workspace);
+        else
+            by_chirp_f32(p, in, out, workspace);
         return;
     }
     const int64_t n = p->n, have = p->type == KERN_IRFFT ? n / 2 + 1 : n;
@@ -231,6 +311,57 @@ static bool make_tables(struct fft_plan *f)
     return true;
 }
 
+/* A length from `least` on for which FFTW's estimated plans are fast. Those for 3 * 2^k and 2^k
+ * take up to three times as long from 2^14 on. */
+static int64_t fast_length(int64_t least)
+{
+    static const int16_t small[] = {256, 320, 384, 512}, large[] = {320, 350, 375, 640};
+    const int16_t *units = least <= 12288 ? small : large;
+    for (int64_t power = 1;; power *= 2)
+        for (size_t k = 0; k < COUNT_OF(small); k++)
+            if (units[k] * power >= least)
+                return units[k] * power;
+}
+
+/* Whether FFTW should transform rows of this length by a convolution, and of which length. By
+ * factors it takes time in proportion to their sum, half as much for real numbers. */
+static bool fftw_prefers_chirp(enum kern_fft type, int64_t n, int64_t *m)
+{
+    enum { MOST = 64, MOST_OF_REAL = 100 };
+    const bool real = type == KERN_RFFT || type == KERN_IRFFT;
+    int64_t left = n, sum = 0;
+    for (int64_t k = 2; k * k <= left; k++)
+        for (; left % k == 0; left /= k)
+            sum += k;
+    sum += left > 1 ? left : 0;
+    if (sum <= (real ? MOST_OF_REAL : MOST) || 4 * n > FFTW_LONGEST)
+        return false;
+    *m = fast_length(2 * n - 1);
+    return true;
+}
+
+/* A plan of FFTW, and the tables of a convolution. */
+static bool make_fftw(struct fft_plan *p)
+{
+    if (p->m == 0)
+        return fftw_plan_make(p);
+    struct fft_plan whole = {.type = KERN_FFT, .wide = p->wide, .n = p->m, .count = 1};
+    const int64_t width = p->wide ? sizeof(double) : sizeof(float);
+    whole.in = whole.out = p->workspace / 2;
+    p->tables = mem_alloc((size_t)(2 * (p->m + p->n) * width));
+    void *scratch = p->tables ? mem_alloc((size_t)p->workspace) : NULL;
+    const bool ok = scratch && fftw_plan_make(&whole);
+    p->made = whole.made;
+    p->execute = whole.execute;
+    p->destroy = whole.destroy;
+    if (ok && p->wide)
+        chirp_tables_f64(p, scratch);
+    else if (ok)
+        chirp_tables_f32(p, scratch);
+    mem_free(scratch);
+    return ok;
+}
+
 struct fft_plan fft_plan_of(enum kern_fft type, int64_t n, bool wide, bool fftw)
 {
     enum { ALIGNMENT = 64, SHORT = 1024 };
@@ -239,6 +370,10 @@ struct fft_plan fft_plan_of(enum kern_fft type, int64_t n, bool wide, bool fftw)
     p.back = type == KERN_IFFT || type == KERN_IRFFT;
     p.in = round_up(real * (type == KERN_RFFT ? n : type == KERN_IRFFT ? half : 2 * n), ALIGNMENT);
     p.out = round_up(real * (type == KERN_IRFFT ? n : type == KERN_RFFT ? half : 2 * n), ALIGNMENT);
+    if (fftw && fftw_prefers_chirp(type, n, &p.m)) {
+        p.workspace = 2 * real * round_up(2 * p.m, CHIRP_UNIT);
+        return p;
+    }
     if (fftw) {
         p.count = 8 * n < SHORT ? SHORT / n : 1;
         return p;
@@ -264,13 +399,15 @@ struct fft_plan *fft_plan_add(struct kern_fft_plans *plans, const struct fft_pla
     struct fft_plan *p = heap_alloc_for(sizeof *p, owner);
     *p = *like;
     heap_on_oom(p, release_tracked_plan);
-    const bool ok = p->fftw ? fftw_plan_make(p) : make_tables(p);
+    const bool ok = p->fftw ? make_fftw(p) : make_tables(p);
     if (!ok) {
         mem_free(p->roots);
+        mem_free(p->tables);
         drop_plan(p);
         return NULL;
     }
     mem_pass(p->roots, owner);
+    mem_pass(p->tables, owner);
     p->next = plans->first;
     plans->first = p;
     return p;
@@ -284,6 +421,7 @@ void fft_plans_trim(struct kern_fft_plans *plans, int count)
     for (struct fft_plan *p = *list, *next; p; p = next) {
         next = p->next;
         mem_free(p->roots);
+        mem_free(p->tables);
         drop_plan(p);
     }
     *list = NULL;

@@ -24,10 +24,12 @@ struct fft_plan {
     void (*execute)(void *made, void *in, void *out);
     void (*destroy)(void *made);
 
-    int64_t m; /* length of the transforms by factors; greater than n for a convolution */
+    /* length of the transforms by factors or by FFTW; greater than n for a convolution */
+    int64_t m;
     int factor_count;
     uint8_t factors[64];                 /* of m */
     struct c128 *roots, *chirp, *filter; /* tables of fft_plan.c */
+    void *tables; /* for FFTW: those of a convolution, in its precision; or NULL */
 };
 
 /* A plan without what needs memory: FFTW's plan, and tables. */

@@ -144,13 +144,11 @@ struct block {
     int64_t from, results, term, terms;
     char *out;
     const char *matrix, *vectors;
-    /* a single vector in place, up to its last whole line, after which the rest is at x; or NULL */
-    const char *whole;
+    const char *whole; /* a single vector in place, or NULL */
     char *x, *sums;
 };
 
-/* Uses a single vector in place, if only zero padding is missing after it, and the rows are too few
- * for a copy to pay off. */
+/* Uses a single vector in place, if it is packed and the rows are too few for a copy to pay off. */
 static bool take_vector(const struct matvec *v, struct block *b)
 {
     enum { FEW_ROWS = 8 };
@@ -159,12 +157,7 @@ static bool take_vector(const struct matvec *v, struct block *b)
     if (!v->across || v->count > 1 || v->convert || v->vector.convert ||
         v->vector_step != v->sum_width || v->block > FEW_ROWS)
         return false;
-    const char *from = b->vectors + nest_offset(n, 1, 0, &ignored) + b->term * v->vector_step;
-    const int64_t whole = b->terms / (LINE / v->sum_width) * LINE,
-                  rest = b->terms * v->sum_width - whole;
-    memset(b->x, 0, LINE);
-    memcpy(b->x, from + whole, (size_t)rest);
-    b->whole = from;
+    b->whole = b->vectors + nest_offset(n, 1, 0, &ignored) + b->term * v->vector_step;
     return true;
 }
 
@@ -207,9 +200,7 @@ static void add_row(const struct matvec *v, const struct block *b, const char *r
 {
     float scratch[KERN_TILE];
     if (b->whole) {
-        const int64_t lanes = LINE / v->sum_width, whole = b->terms / lanes * lanes;
-        v->along(row, b->whole, 0, whole, sums);
-        v->along(row + whole * v->width, b->x, 0, b->terms - whole, sums);
+        v->along(row, b->whole, 0, b->terms, sums);
         return;
     }
     for (int64_t k = 0; k < b->terms; k += KERN_TILE) {
@@ -360,6 +351,6 @@ bool matvec_make_ready(const struct product *p, struct ready_matvec *out)
     cut(&v);
     *out = (struct ready_matvec){v.rows, v.by_lhs, v.result_step, v.results, v.terms};
     return v.across && v.vectors == 1 && !v.convert && !v.vector.convert && !v.narrow.convert &&
-           v.vector_step == v.sum_width && v.terms % (LINE / v.sum_width) == 0 && v.blocks == 1 &&
-           v.parts == 1 && v.out_step == v.sum_width;
+           v.vector_step == v.sum_width && v.blocks == 1 && v.parts == 1 &&
+           v.out_step == v.sum_width;
 }

@@ -21,7 +21,7 @@ enum matvec_source {
 };
 
 /* sums[r][lane] += row[i] * x[r][i], where lane is i modulo the number of lanes. sums[r] has 64
- * bytes. The n elements of each vector must be followed by zeros up to a whole number of lanes. */
+ * bytes. */
 typedef void matvec_along_fn(const char *row, const char *x, int64_t x_step, int64_t n, char *sums);
 /* sums[r][i] += the sum of x[r][k] * rows[k][i] over MATVEC_ROWS rows; the length of sums is a
  * multiple of the vector length. */

@@ -78,6 +78,21 @@ INLINE wide spread(enum matvec_source s, const char *at)
 /* Loads and widens `count` elements of the matrix, followed by zeros. */
 INLINE wide widen_some(enum matvec_source s, const char *at, int64_t count)
 {
+#if defined __AVX512F__
+    if (s == MATVEC_F32)
+        return (wide)_mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), at);
+    if (s == MATVEC_F64)
+        return (wide)_mm512_maskz_loadu_pd((__mmask8)((1u << count) - 1), at);
+#elif defined __AVX2__
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+                  pairs = _mm256_setr_epi64x(0, 1, 2, 3);
+    if (s == MATVEC_F32)
+        return (wide)_mm256_maskload_ps((const float *)(const void *)at,
+                                        _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count), lanes));
+    if (s == MATVEC_F64)
+        return (wide)_mm256_maskload_pd((const double *)(const void *)at,
+                                        _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), pairs));
+#endif
     char some[TILE_BYTES] = {0};
     memcpy(some, at, (size_t)(count * width_of(s)));
     return widen(s, some);
@@ -102,14 +117,24 @@ INLINE void add_rows(enum matvec_source s, int rows, int vectors, const char *ro
                 other[k] = plus(s, other[k], multiply(s, widen(s, at + lanes * width), b));
             }
         }
-    for (; i < n; i += lanes, x += TILE_BYTES)
+    for (; i + lanes <= n; i += lanes, x += TILE_BYTES)
         KERN_UNROLL for (int k = 0; k < rows; k++)
         {
-            const char *at = row + k * row_step + i * width;
-            const wide w = i + lanes <= n ? widen(s, at) : widen_some(s, at, n - i);
+            const wide w = widen(s, row + k * row_step + i * width);
             KERN_UNROLL for (int r = 0; r < vectors; r++) sum[k][r] =
                 plus(s, sum[k][r], multiply(s, w, *(const wide *)(const void *)(x + r * x_step)));
         }
+    if (i < n) {
+        wide y[MATVEC_MAX];
+        KERN_UNROLL for (int r = 0; r < vectors; r++) y[r] =
+            widen_some(s == MATVEC_F64 ? MATVEC_F64 : MATVEC_F32, x + r * x_step, n - i);
+        KERN_UNROLL for (int k = 0; k < rows; k++)
+        {
+            const wide w = widen_some(s, row + k * row_step + i * width, n - i);
+            KERN_UNROLL for (int r = 0; r < vectors; r++) sum[k][r] =
+                plus(s, sum[k][r], multiply(s, w, y[r]));
+        }
+    }
     if (vectors == 1)
         KERN_UNROLL for (int k = 0; k < rows; k++) sum[k][0] = plus(s, sum[k][0], other[k]);
 }
@@ -124,17 +149,55 @@ INLINE void along(enum matvec_source s, int vectors, const char *row, const char
     KERN_UNROLL for (int r = 0; r < vectors; r++) * (wide *)(void *)(sums + r * 64) = sum[0][r];
 }
 
-#define HALVES_OF(T)                                                                               \
-    INLINE void halves_##T(wide sum, char *to)                                                     \
+typedef float quad __attribute__((vector_size(16)));
+typedef double pair __attribute__((vector_size(16)));
+
+/* Adds the second half of the lanes to the first one, until 16 bytes are left. */
+#define HALVES_OF(V)                                                                               \
+    INLINE V halves_##V(wide sum)                                                                  \
     {                                                                                              \
-        T lanes[sizeof sum / sizeof(T)];                                                           \
+        V lanes[sizeof sum / sizeof(V)];                                                           \
         memcpy(lanes, &sum, sizeof sum);                                                           \
         KERN_UNROLL for (int step = COUNT_OF(lanes) / 2; step > 0; step /= 2)                      \
             KERN_UNROLL for (int j = 0; j < step; j++) lanes[j] += lanes[j + step];                \
-        memcpy(to, lanes, sizeof *lanes);                                                          \
+        return lanes[0];                                                                           \
     }
-HALVES_OF(float)
-HALVES_OF(double)
+HALVES_OF(quad)
+HALVES_OF(pair)
+
+/* The sums of the lanes of four vectors, in the same order: halves are added to halves. */
+INLINE void add_lanes(enum matvec_source s, wide sum[MATVEC_ROWS][MATVEC_MAX], char *to)
+{
+    if (s == MATVEC_F64) {
+        KERN_UNROLL for (int k = 0; k < MATVEC_ROWS; k += 2)
+        {
+            const pair a = halves_pair(sum[k][0]), b = halves_pair(sum[k + 1][0]);
+            const pair sums =
+                __builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3);
+            memcpy(to + k * 8, &sums, sizeof sums);
+        }
+        return;
+    }
+    const quad a = halves_quad(sum[0][0]), b = halves_quad(sum[1][0]), c = halves_quad(sum[2][0]),
+               d = halves_quad(sum[3][0]);
+    const quad ab = __builtin_shufflevector(a, b, 0, 4, 1, 5) +
+                    __builtin_shufflevector(a, b, 2, 6, 3, 7), /* a0 + a2, b0 + b2, a1 + a3, ... */
+        cd = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    const quad sums =
+        __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    memcpy(to, &sums, sizeof sums);
+}
+
+INLINE void add_lanes_of(enum matvec_source s, wide sum, char *to)
+{
+    if (s == MATVEC_F64) {
+        const pair a = halves_pair(sum);
+        memcpy(to, (const double[]){a[0] + a[1]}, sizeof(double));
+    } else {
+        const quad a = halves_quad(sum);
+        memcpy(to, (const float[]){(a[0] + a[2]) + (a[1] + a[3])}, sizeof(float));
+    }
+}
 
 INLINE void some_rows(enum matvec_source s, int rows, int vectors, const char *row,
                       int64_t row_step, const char *x, int64_t x_step, int64_t n, char *sums,
@@ -144,13 +207,11 @@ INLINE void some_rows(enum matvec_source s, int rows, int vectors, const char *r
     KERN_UNROLL for (int k = 0; k < rows; k++) KERN_UNROLL for (int r = 0; r < vectors; r++)
         sum[k][r] = (wide){0};
     add_rows(s, rows, vectors, row, row_step, x, x_step, n, sum);
-    KERN_UNROLL for (int k = 0; k < rows; k++) KERN_UNROLL for (int r = 0; r < vectors; r++)
-    {
-        if (s == MATVEC_F64)
-            halves_double(sum[k][r], sums + r * sums_step + k * 8);
-        else
-            halves_float(sum[k][r], sums + r * sums_step + k * 4);
-    }
+    if (rows == MATVEC_ROWS) /* of one vector */
+        add_lanes(s, sum, sums);
+    else
+        KERN_UNROLL for (int r = 0; r < vectors; r++)
+            add_lanes_of(s, sum[0][r], sums + r * sums_step);
 }
 
 INLINE void rows(enum matvec_source s, int vectors, const char *matrix, int64_t row_step,

@@ -100,7 +100,7 @@ enum { MATVEC_MAX = 8 /* vectors */ };
 bool matvec_applies(const struct product *p);                          /* its nests are merged */
 bool matvec_run(struct thread_pool *workers, const struct product *p); /* false: out of memory */
 /* sums[r][row] = the sum of matrix[row][i] * x[r][i] over n elements; in lanes, which are added by
- * halves. The n elements of each vector must be followed by zeros up to a whole number of lanes. */
+ * halves. */
 typedef void matvec_rows_fn(const char *matrix, int64_t row_step, int64_t rows, const char *x,
                             int64_t x_step, int64_t n, char *sums, int64_t sums_step);
 /* One vector in place times a matrix packed along rows. */

@@ -2,9 +2,9 @@
  * window.c: reductions over sliding windows. For a recognized combiner the operand is padded with
  * the combiner's identity; its windows are then a view, which kern_reduce reduces. Long windows at
  * every position take time independent of their length (van Herk's two scans; cumulative.c if all
- * share an end), and short ones of size 1 along the innermost dimension need no padding
- * (window_lanes.c). For other bodies, adjacent windows are reduced at the same time
- * (window_rows.c). If none of these is possible, the plain kernel is used.
+ * share an end), and short ones reduce whole lines (window_planes.c), which need no padding if they
+ * are rows of features (window_lanes.c). For other bodies, adjacent windows are reduced at the same
+ * time (window_rows.c). If none of these is possible, the plain kernel is used.
  *
  * Order and accumulation: as reduce, but sums of floats up to f32 run in f32 (in double when a
  * window is long); padding and the holes of dilation contribute nothing.
@@ -379,7 +379,8 @@ static bool reduce_window_recognised(struct thread_pool *workers, const struct v
     if (reduce_cumulative(workers, 1, out, x, &init, &acc, window, body))
         return true;
     if (!has_long(x, window, body, acc) &&
-        reduce_window_lanes(workers, out, x, init, window, body->combine))
+        (reduce_window_planes(workers, out, x, init, window, body->combine) ||
+         reduce_window_lanes(workers, out, x, init, window, body->combine)))
         return true;
     return combine_identity(body->combine, acc, &s.filler) && reduce_windows(workers, &s);
 }

@@ -4,7 +4,7 @@
 #ifndef HLO_KERN_WINDOW_H
 #define HLO_KERN_WINDOW_H
 
-#include "kern/nest.h"
+#include "kern/reducer.h"
 
 /* The operand index under element `k` of the window at `o`; false in padding and holes. */
 static inline bool window_position(const struct kern_window_dim *w, int64_t dim, int64_t o,
@@ -57,12 +57,31 @@ bool reduce_cumulative(struct thread_pool *workers, int n, const struct view *ou
 
 /* ---- window_lanes.c ---- */
 
+/* Reduces the positions of windows, for elements, results and init of one type. */
+struct window_reducer {
+    struct reducer reducer;
+    const void *init;
+};
+bool window_reducer_init(struct window_reducer *r, enum kern_combine combine, enum dtype t,
+                         const void *init);
+/* out[i] = init, reduced with rows[0][i], rows[1][i], ... for i < n. */
+void window_reducer_run(const struct window_reducer *r, char *out, const char *const *rows,
+                        int count, int64_t n);
+
 /* Reduce-window by a recognized combiner where windows have size 1 along the dimension of
  * contiguous elements; false when they do not. All arrays must have the same type, and no dimension
  * or window may be empty. */
 bool reduce_window_lanes(struct thread_pool *workers, const struct view *out, const struct view *x,
                          const void *init, const struct kern_window_dim *window,
                          enum kern_combine combine);
+
+/* ---- window_planes.c ---- */
+
+/* The same for windows of few positions, unless they are far apart or rows of features long. False
+ * also if there is not enough memory. */
+bool reduce_window_planes(struct thread_pool *workers, const struct view *out, const struct view *x,
+                          const void *init, const struct kern_window_dim *window,
+                          enum kern_combine combine);
 
 /* ---- window_rows.c ---- */
 

@@ -6,36 +6,46 @@
  * Order and accumulation: row-major over the window, from init, in the type that reduce-window
  * uses.
  */
-#include "kern/reducer.h"
 #include "kern/window.h"
 
 struct window_lanes {
     const struct view *out, *x;
     const struct kern_window_dim *window;
     int lane;
-    struct reducer reducer;
-    const void *init;
+    struct window_reducer reducer;
     int64_t dims[VIEW_MAX_RANK]; /* of the result, but 1 along the lanes */
     int64_t windows, piece;
 };
 
-static void reduce_places(const struct window_lanes *l, char *out, const char *const *rows,
-                          int count, int64_t n)
+bool window_reducer_init(struct window_reducer *r, enum kern_combine combine, enum dtype t,
+                         const void *init)
+{
+    const enum dtype work = combine_window_type(combine, t);
+    r->init = init;
+    if (!kern_find_elementwise(kern_combine_opcode(combine), work))
+        return false;
+    reducer_init(&r->reducer, combine, t, t, t, work, init);
+    return true;
+}
+
+void window_reducer_run(const struct window_reducer *r, char *out, const char *const *rows,
+                        int count, int64_t n)
 {
     char acc[LOADER_BYTES] __attribute__((aligned(64)));
     const void *some[WINDOW_PLACES];
-    size_t width = dtype_bytes(l->x->dtype);
+    const struct reducer *f = &r->reducer;
+    const size_t width = dtype_bytes(f->x);
     for (int64_t i = 0; i < n; i += KERN_TILE) {
         int64_t lanes = n - i < KERN_TILE ? n - i : KERN_TILE;
-        for (int r = 0; r < count; r++)
-            some[r] = rows[r] + (size_t)i * width;
-        if (l->reducer.rows && !l->reducer.in.convert) {
-            l->reducer.rows(out + (size_t)i * width, l->init, some, count, lanes);
+        for (int k = 0; k < count; k++)
+            some[k] = rows[k] + (size_t)i * width;
+        if (f->rows && !f->in.convert) {
+            f->rows(out + (size_t)i * width, r->init, some, count, lanes);
             continue;
         }
-        reducer_start(&l->reducer, acc, lanes, true);
-        reducer_rows(&l->reducer, acc, some, count, lanes);
-        reducer_store(&l->reducer, out + (size_t)i * width, (int64_t)width, acc, lanes);
+        reducer_start(f, acc, lanes, true);
+        reducer_rows(f, acc, some, count, lanes);
+        reducer_store(f, out + (size_t)i * width, (int64_t)width, acc, lanes);
     }
 }
 
@@ -48,7 +58,7 @@ static void lanes_part(void *context, int64_t part, int worker)
         o[d] = w % l->dims[d];
     for (int64_t k = left < l->piece ? left : l->piece; k > 0; k--) {
         int count = window_places(l->x, l->window, o, rows);
-        reduce_places(l, view_at(l->out, o), rows, count, l->out->dims[l->lane]);
+        window_reducer_run(&l->reducer, view_at(l->out, o), rows, count, l->out->dims[l->lane]);
         index_next(l->out->rank, l->dims, o);
     }
 }
@@ -73,13 +83,11 @@ bool reduce_window_lanes(struct thread_pool *workers, const struct view *out, co
                          enum kern_combine combine)
 {
     enum { PART = 1 << 16 }; /* elements of the result in a task */
-    enum dtype t = x->dtype, work = combine_window_type(combine, t);
     struct window_lanes l = {
-        .out = out, .x = x, .window = window, .lane = find_lane(out, x, window), .init = init};
+        .out = out, .x = x, .window = window, .lane = find_lane(out, x, window)};
     if (l.lane < 0 || !window_places_few(x->rank, window) ||
-        !kern_find_elementwise(kern_combine_opcode(combine), work))
+        !window_reducer_init(&l.reducer, combine, x->dtype, init))
         return false;
-    reducer_init(&l.reducer, combine, t, t, t, work, init);
     memcpy(l.dims, out->dims, sizeof *l.dims * (size_t)out->rank);
     l.dims[l.lane] = 1;
     l.windows = view_elements(out) / out->dims[l.lane];
