@@ -153,9 +153,15 @@ int x86_tile_register(int tile); /* of its address, or X86_ADDRESS */
 /* Saves registers, reserves the stack and loads the addresses of tiles; and the reverse. */
 void x86_enter_tiles(struct x86_code *c, const struct jit_builder *b, int slot_bytes);
 void x86_leave_tiles(struct x86_code *c, int slot_bytes);
-/* Chooses registers from `first` to `limit` - 1 for the constants that instructions use most often;
- * the result, by constant: its register, or -1. */
-int8_t *x86_constant_registers(const struct jit_builder *b, int first, int limit);
+/* Chooses registers below `limit`, after those that hold values, for the constants that
+ * instructions use most often, and loads these. `masks`: by instruction, its value is in a mask
+ * register; NULL: none is. The result, by constant: its register, or -1. */
+int8_t *x86_load_constants(struct x86_code *c, const struct jit_builder *b,
+                           const struct allocation *a, const bool *masks, int limit);
+/* while (index < count) { `lanes` elements; index += lanes }; `select` appends an instruction. */
+typedef void x86_select_fn(const void *selection, int number);
+void x86_put_loop(struct x86_code *c, const struct jit_builder *b, int lanes, x86_select_fn *select,
+                  const void *selection);
 
 /* ---- x86_512.c ---- */
 

@@ -463,8 +463,9 @@ static void select_vector(const struct selection *s, const struct lane_inst *i, 
     }
 }
 
-static void select(const struct selection *s, int number)
+static void select(const void *selection, int number)
 {
+    const struct selection *s = selection;
     const struct lane_inst *i = &s->b->insts[number];
     const int r = s->a.registers[number];
     if (i->op == LANE_STORE) {
@@ -487,20 +488,6 @@ static void select(const struct selection *s, int number)
 
 /* ---- the function ---- */
 
-/* for (; index < count; index += lanes) */
-static void put_loop(struct selection *s)
-{
-    struct x86_code *c = s->code;
-    x86_general(c, 0x3b, X86_INDEX, x86_register(X86_COUNT));
-    const int skip = x86_jump(c, X86_GREATER_EQUAL, 0), top = (int)c->bytes.size;
-    for (int k = 0; k < s->b->inst_count; k++)
-        select(s, k);
-    x86_number(c, X86_ADD, X86_INDEX, s->lanes);
-    x86_general(c, 0x3b, X86_INDEX, x86_register(X86_COUNT));
-    x86_jump(c, X86_LESS, top);
-    x86_set_target(c, skip, (int)c->bytes.size);
-}
-
 /* As many bits as there are elements left. */
 static void put_rest_mask(struct x86_code *c)
 {
@@ -509,20 +496,6 @@ static void put_rest_mask(struct x86_code *c)
     x86_load_address(c, RSI, (const void *)(uintptr_t)UINT32_MAX);
     x86_vector(c, X86_BZHI, false, X86_ADDRESS, X86_ADDRESS, x86_register(RSI), 0);
     x86_vector(c, X86_KMOV_GENERAL, false, REST, 0, x86_register(X86_ADDRESS), 0);
-}
-
-static void load_constants(struct selection *s)
-{
-    const struct jit_builder *b = s->b;
-    int first = 0;
-    for (int k = 0; k < b->inst_count; k++)
-        if (s->a.first[k] != INT_MAX && !s->masks[k] && s->a.registers[k] >= first)
-            first = s->a.registers[k] + 1;
-    s->constants = x86_constant_registers(b, first, VECTORS);
-    for (int k = 0; k < b->constant_count; k++)
-        if (s->constants[k] >= 0)
-            x512_vector(s->code, X86_MOVUPS_LOAD, X512_64, s->constants[k], 0, x86_constant(k), 0,
-                        0, false);
 }
 
 void x512_tile_function(struct x86_code *c, struct jit_builder *b)
@@ -540,9 +513,9 @@ void x512_tile_function(struct x86_code *c, struct jit_builder *b)
             s.high_halves = lane_constant(b, LANE_I64, (uint64_t)UINT32_MAX << 32);
     const int slot_bytes = s.a.slot_count * SLOT_BYTES;
     x86_enter_tiles(c, b, slot_bytes);
-    load_constants(&s);
+    s.constants = x86_load_constants(c, b, &s.a, masks, VECTORS);
     x86_number(c, X86_SUB, X86_COUNT, s.lanes - 1);
-    put_loop(&s);
+    x86_put_loop(c, b, s.lanes, select, &s);
     x86_number(c, X86_ADD, X86_COUNT, s.lanes - 1);
     /* the rest: the loop ends after one iteration */
     x86_general(c, 0x3b, X86_INDEX, x86_register(X86_COUNT));
