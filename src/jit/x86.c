@@ -5,17 +5,16 @@
 #include "jit/x86.h"
 
 enum { P0, P66, PF3, PF2 };
+#define VEX(w) true, w
+#define NO_VEX false, 0
+#define EVEX(w, x_part, m_part) w, x_part, m_part, NULL, 0
+#define EVEX_AS(w, x_part, m_part, mnemonic, form) w, x_part, m_part, mnemonic, X86_##form
+#define NO_EVEX 0, 0, 0, NULL, 0
 const struct x86_row x86_table[X86_INST_COUNT] = {
-#define X86(id, mnemonic, prefix, map, w, opcode, form)                                            \
-    {mnemonic, prefix, map, w, opcode, X86_##form},
+#define X86(id, mnemonic, prefix, map, opcode, form, ...)                                          \
+    {mnemonic, prefix, map, opcode, X86_##form, __VA_ARGS__},
 #include "jit/x86.def"
 #undef X86
-};
-const struct x512_row x512_table[X512_INST_COUNT] = {
-#define X512(id, mnemonic, prefix, map, w, opcode, form, x_part, m_part)                           \
-    {{mnemonic, prefix, map, w, opcode, X86_##form}, x_part, m_part},
-#include "jit/x86_512.def"
-#undef X512
 };
 
 static void put(struct x86_code *c, int byte) { buf_putc(&c->bytes, (char)byte); }
@@ -88,7 +87,7 @@ void x86_vector(struct x86_code *c, enum x86_inst inst, bool wide, int x, int y,
                 struct x86_operand m, int immediate)
 {
     const struct x86_row *row = &x86_table[inst];
-    enum x86_form form = row->form;
+    const enum x86_form form = (enum x86_form)row->form;
     int reg = x;
     const bool has_immediate = has_immediate_byte(form);
     if (form == X86_XXI) { /* the destination takes the place of the second operand */
@@ -104,16 +103,17 @@ void x86_vector(struct x86_code *c, enum x86_inst inst, bool wide, int x, int y,
         put(c, form == X86_XXMX ? immediate << 4 : immediate);
 }
 
-void x512_vector(struct x86_code *c, enum x512_inst inst, enum x512_size size, int x, int y,
+void x512_vector(struct x86_code *c, enum x86_inst inst, enum x512_size size, int x, int y,
                  struct x86_operand m, int immediate, int mask, bool zeroing)
 {
-    const struct x86_row *row = &x512_table[inst].row;
-    const bool has_immediate = has_immediate_byte(row->form);
+    const struct x86_row *row = &x86_table[inst];
+    const enum x86_form form = x86_form_512(inst);
+    const bool has_immediate = has_immediate_byte(form);
     int reg = x;
-    if (row->form == X86_XXI) {
+    if (form == X86_XXI) {
         reg = row->opcode >> 8;
         y = x;
-    } else if (!has_second(row->form)) {
+    } else if (!has_second(form)) {
         y = 0;
     }
     /* the fifth bit of a register in the place of the memory operand is that of an index */
@@ -121,7 +121,7 @@ void x512_vector(struct x86_code *c, enum x512_inst inst, enum x512_size size, i
     put(c, 0x62);
     put(c,
         (~reg >> 3 & 1) << 7 | !high << 6 | !base_high(m) << 5 | (~reg >> 4 & 1) << 4 | row->map);
-    put(c, row->w << 7 | (~y & 15) << 3 | 1 << 2 | row->prefix);
+    put(c, row->w_512 << 7 | (~y & 15) << 3 | 1 << 2 | row->prefix);
     put(c, zeroing << 7 | (int)size << 5 | (~y >> 4 & 1) << 3 | mask);
     put(c, row->opcode & 0xff);
     put_operand(c, reg, m, has_immediate);

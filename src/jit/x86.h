@@ -7,7 +7,7 @@
 #include "jit/jit_priv.h"
 
 enum x86_inst {
-#define X86(id, mnemonic, prefix, map, w, opcode, form) X86_##id,
+#define X86(id, ...) X86_##id,
 #include "jit/x86.def"
 #undef X86
     X86_INST_COUNT
@@ -34,23 +34,21 @@ enum x86_form {
 };
 struct x86_row {
     const char *mnemonic;
-    uint8_t prefix, map, w;
+    uint8_t prefix, map;
     uint16_t opcode;
-    enum x86_form form;
+    uint8_t form; /* enum x86_form */
+    bool has_vex;
+    uint8_t w;
+    uint8_t w_512, x_part, m_part; /* x_part: 0 if it has no encoding of AVX-512 */
+    const char *mnemonic_512;      /* NULL: as above, and the form as well */
+    uint8_t form_512;
 };
 extern const struct x86_row x86_table[X86_INST_COUNT];
-
-enum x512_inst {
-#define X512(id, mnemonic, prefix, map, w, opcode, form, x_part, m_part) X512_##id,
-#include "jit/x86_512.def"
-#undef X512
-    X512_INST_COUNT
-};
-struct x512_row {
-    struct x86_row row;
-    uint8_t x_part, m_part;
-};
-extern const struct x512_row x512_table[X512_INST_COUNT];
+static inline enum x86_form x86_form_512(enum x86_inst inst)
+{
+    const struct x86_row *row = &x86_table[inst];
+    return (enum x86_form)(row->mnemonic_512 ? row->form_512 : row->form);
+}
 
 enum x86_register { /* general ones */
                     RAX,
@@ -121,7 +119,7 @@ void x86_vector(struct x86_code *c, enum x86_inst inst, bool wide, int x, int y,
 /* An instruction of AVX-512 on vectors of 16, 32 or 64 bytes. `mask`: the mask register of the
  * lanes that are written, or 0: all; `zeroing`: the others are set to 0, not kept. */
 enum x512_size { X512_16, X512_32, X512_64 };
-void x512_vector(struct x86_code *c, enum x512_inst inst, enum x512_size size, int x, int y,
+void x512_vector(struct x86_code *c, enum x86_inst inst, enum x512_size size, int x, int y,
                  struct x86_operand m, int immediate, int mask, bool zeroing);
 /* An instruction on general registers of 64 bits: `opcode` of one byte, or two, with `reg` a
  * register or the extension of the opcode. */
@@ -155,9 +153,15 @@ int x86_tile_register(int tile); /* of its address, or X86_ADDRESS */
 /* Saves registers, reserves the stack and loads the addresses of tiles; and the reverse. */
 void x86_enter_tiles(struct x86_code *c, const struct jit_builder *b, int slot_bytes);
 void x86_leave_tiles(struct x86_code *c, int slot_bytes);
-/* Chooses registers from `first` to `limit` - 1 for the constants that instructions use most often;
- * the result, by constant: its register, or -1. */
-int8_t *x86_constant_registers(const struct jit_builder *b, int first, int limit);
+/* Chooses registers below `limit`, after those that hold values, for the constants that
+ * instructions use most often, and loads these. `masks`: by instruction, its value is in a mask
+ * register; NULL: none is. The result, by constant: its register, or -1. */
+int8_t *x86_load_constants(struct x86_code *c, const struct jit_builder *b,
+                           const struct allocation *a, const bool *masks, int limit);
+/* while (index < count) { `lanes` elements; index += lanes }; `select` appends an instruction. */
+typedef void x86_select_fn(const void *selection, int number);
+void x86_put_loop(struct x86_code *c, const struct jit_builder *b, int lanes, x86_select_fn *select,
+                  const void *selection);
 
 /* ---- x86_512.c ---- */
 
@@ -170,6 +174,17 @@ void x512_tile_function(struct x86_code *c, struct jit_builder *b);
 
 /* Loads an address, as that of what is at `address`. */
 void x86_locate(const struct x86_selection *s, int r, const void *address);
+
+/* The instruction of an operation that is one, for each type of lanes. */
+enum { X86_NONE = -1 };
+struct x86_choice {
+    int16_t inst[LANE_TYPE_COUNT]; /* by enum lane_type; X86_NONE: there is none */
+    int8_t immediate;
+};
+extern const struct x86_choice x86_choices[LANE_OP_COUNT];
+/* That of a conversion; X86_NONE: it is not one, or several instructions. */
+int x86_conversion(enum lane_op op);
+
 /* Loads a variable from its home, and stores it there. */
 void x86_load_variable(const struct x86_selection *s, int variable);
 void x86_store_variable(const struct x86_selection *s, int variable);

@@ -29,20 +29,19 @@ static enum x512_size size_of(const struct selection *s, enum lane_type t)
     return s->lanes * (int)lane_width(t) == 512 ? X512_64 : X512_32;
 }
 
-static enum x512_inst of_width(enum lane_type t, enum x512_inst w, enum x512_inst d,
-                               enum x512_inst q)
+static enum x86_inst of_width(enum lane_type t, enum x86_inst w, enum x86_inst d, enum x86_inst q)
 {
     return t == LANE_I16 ? w : lane_is_wide(t) ? q : d;
 }
 
-static void put(const struct selection *s, enum x512_inst inst, enum lane_type t, int x, int y,
+static void put(const struct selection *s, enum x86_inst inst, enum lane_type t, int x, int y,
                 struct x86_operand m, int immediate)
 {
     x512_vector(s->code, inst, size_of(s, t), x, y, m, immediate, 0, false);
 }
 
 /* Where the mask is not set, the register is not changed, or, with `zeroing`, set to 0. */
-static void put_masked(const struct selection *s, enum x512_inst inst, enum lane_type t, int x,
+static void put_masked(const struct selection *s, enum x86_inst inst, enum lane_type t, int x,
                        int y, struct x86_operand m, int mask, bool zeroing)
 {
     x512_vector(s->code, inst, size_of(s, t), x, y, m, 0, mask, zeroing);
@@ -79,7 +78,7 @@ static struct x86_operand operand_of(const struct selection *s, int lanes, enum 
                                          : x86_constant(~lanes);
     if (is_mask(s, lanes)) {
         const int k = mask_register(s, lanes, SPARE_MASK);
-        put(s, of_width(t, X512_MOVM2W, X512_MOVM2D, X512_MOVM2Q), t, spare, 0, x86_register(k), 0);
+        put(s, of_width(t, X86_MOVM2W, X86_MOVM2D, X86_MOVM2Q), t, spare, 0, x86_register(k), 0);
         return x86_register(spare);
     }
     const int r = s->a.registers[lanes];
@@ -92,90 +91,8 @@ static int in_register(const struct selection *s, int lanes, enum lane_type t, i
     const struct x86_operand m = operand_of(s, lanes, t, spare);
     if (m.kind == X86_REGISTER)
         return m.number;
-    x512_vector(s->code, X512_MOVUPS_LOAD, X512_64, spare, 0, m, 0, 0, false);
+    x512_vector(s->code, X86_MOVUPS_LOAD, X512_64, spare, 0, m, 0, 0, false);
     return spare;
-}
-
-/* ---- tables: by operation, the instruction for each type of lanes ---- */
-
-enum { NONE = -1 };
-struct choice {
-    int16_t inst[LANE_TYPE_COUNT]; /* by enum lane_type */
-    int8_t immediate;
-};
-#define FLOATS(ps, pd)                                                                             \
-    {                                                                                              \
-        NONE, NONE, X512_##ps, X512_##pd, NONE                                                     \
-    }
-#define INTEGERS(w, d, q)                                                                          \
-    {                                                                                              \
-        X512_##d, X512_##q, NONE, NONE, X512_##w                                                   \
-    }
-#define WIDER(d, q)                                                                                \
-    {                                                                                              \
-        X512_##d, X512_##q, NONE, NONE, NONE                                                       \
-    }
-#define ALL(w, d, q, ps, pd)                                                                       \
-    {                                                                                              \
-        X512_##d, X512_##q, X512_##ps, X512_##pd, X512_##w                                         \
-    }
-#define BITS(id) ALL(id, id, id, id, id)
-static const struct choice choices[LANE_OP_COUNT] = {
-    [LANE_ADD] = {ALL(PADDW, PADDD, PADDQ, ADDPS, ADDPD), 0},
-    [LANE_AND] = {BITS(PANDD), 0},
-    [LANE_CEIL] = {FLOATS(RNDSCALEPS, RNDSCALEPD), 0xa},
-    [LANE_DIV] = {FLOATS(DIVPS, DIVPD), 0},
-    [LANE_EQ] = {ALL(PCMPW, PCMPD, PCMPQ, CMPPS, CMPPD), 0},
-    [LANE_FLOOR] = {FLOATS(RNDSCALEPS, RNDSCALEPD), 0x9},
-    [LANE_GT] = {INTEGERS(PCMPW, PCMPD, PCMPQ), 6},
-    [LANE_GT_U] = {INTEGERS(PCMPUW, PCMPUD, PCMPUQ), 6},
-    [LANE_LE] = {FLOATS(CMPPS, CMPPD), 0x12},
-    [LANE_LT] = {FLOATS(CMPPS, CMPPD), 0x11},
-    [LANE_MAX] = {ALL(PMAXSW, PMAXSD, PMAXSQ, MAXPS, MAXPD), 0},
-    [LANE_MAX_U] = {INTEGERS(PMAXUW, PMAXUD, PMAXUQ), 0},
-    [LANE_MIN] = {ALL(PMINSW, PMINSD, PMINSQ, MINPS, MINPD), 0},
-    [LANE_MIN_U] = {INTEGERS(PMINUW, PMINUD, PMINUQ), 0},
-    [LANE_MUL] = {ALL(PMULLW, PMULLD, PMULLQ, MULPS, MULPD), 0},
-    [LANE_MUL_HIGH] = {{NONE, NONE, NONE, NONE, X512_PMULHUW}, 0},
-    [LANE_MUL_U32] = {{NONE, X512_PMULUDQ, NONE, NONE, NONE}, 0},
-    [LANE_NE] = {FLOATS(CMPPS, CMPPD), 0x4},
-    [LANE_ONES] = {WIDER(POPCNTD, POPCNTQ), 0},
-    [LANE_OR] = {BITS(PORD), 0},
-    [LANE_ROTATE] = {WIDER(PROLD, PROLQ), 0},
-    [LANE_ROUND] = {FLOATS(RNDSCALEPS, RNDSCALEPD), 0x8},
-    [LANE_SAR] = {INTEGERS(PSRAW, PSRAD, PSRAQ), 0},
-    [LANE_SAR_BY] = {INTEGERS(PSRAVW, PSRAVD, PSRAVQ), 0},
-    [LANE_SHL] = {INTEGERS(PSLLW, PSLLD, PSLLQ), 0},
-    [LANE_SHL_BY] = {INTEGERS(PSLLVW, PSLLVD, PSLLVQ), 0},
-    [LANE_SHR] = {INTEGERS(PSRLW, PSRLD, PSRLQ), 0},
-    [LANE_SHR_BY] = {INTEGERS(PSRLVW, PSRLVD, PSRLVQ), 0},
-    [LANE_SQRT] = {FLOATS(SQRTPS, SQRTPD), 0},
-    [LANE_SUB] = {ALL(PSUBW, PSUBD, PSUBQ, SUBPS, SUBPD), 0},
-    [LANE_TRUNC] = {FLOATS(RNDSCALEPS, RNDSCALEPD), 0xb},
-    [LANE_UNORDERED] = {FLOATS(CMPPS, CMPPD), 0x3},
-    [LANE_XOR] = {BITS(PXORD), 0},
-    [LANE_ZEROS] = {WIDER(PLZCNTD, PLZCNTQ), 0},
-};
-#undef FLOATS
-#undef INTEGERS
-#undef ALL
-#undef BITS
-#undef WIDER
-
-/* Conversions, whose wider vector has the size of the instruction; NONE: not one. */
-static int conversion_of(enum lane_op op)
-{
-    switch (op) {
-    case LANE_F32_OF_F64: return X512_CVTPD2PS;
-    case LANE_F32_OF_I32: return X512_CVTDQ2PS;
-    case LANE_F64_OF_F32: return X512_CVTPS2PD;
-    case LANE_F64_OF_I32: return X512_CVTDQ2PD;
-    case LANE_I32_OF_F32: return X512_CVTTPS2DQ;
-    case LANE_I32_OF_F64: return X512_CVTTPD2DQ;
-    case LANE_I64_OF_I32: return X512_PMOVSXDQ;
-    case LANE_I64_OF_U32: return X512_PMOVZXDQ;
-    default: return NONE;
-    }
 }
 
 /* ---- memory ---- */
@@ -197,31 +114,31 @@ static enum lane_type lane_of(const struct selection *s, enum dtype t)
 }
 
 /* Loads elements, or widens those in a register. */
-static enum x512_inst load_of(enum dtype t, enum lane_type lane)
+static enum x86_inst load_of(enum dtype t, enum lane_type lane)
 {
     const bool packed = lane == LANE_I16;
     switch (t) {
     case DT_PRED:
-    case DT_U8: return packed ? X512_PMOVZXBW : X512_PMOVZXBD;
-    case DT_S8: return packed ? X512_PMOVSXBW : X512_PMOVSXBD;
-    case DT_S16: return packed ? X512_MOVDQU16_LOAD : X512_PMOVSXWD;
-    case DT_F16: return X512_CVTPH2PS;
+    case DT_U8: return packed ? X86_PMOVZXBW : X86_PMOVZXBD;
+    case DT_S8: return packed ? X86_PMOVSXBW : X86_PMOVSXBD;
+    case DT_S16: return packed ? X86_MOVDQU16_LOAD : X86_PMOVSXWD;
+    case DT_F16: return X86_CVTPH2PS;
     case DT_BF16:
-    case DT_U16: return packed ? X512_MOVDQU16_LOAD : X512_PMOVZXWD;
-    default: return dtype_bytes(t) == 8 ? X512_MOVUPD_LOAD : X512_MOVUPS_LOAD;
+    case DT_U16: return packed ? X86_MOVDQU16_LOAD : X86_PMOVZXWD;
+    default: return dtype_bytes(t) == 8 ? X86_MOVUPD_LOAD : X86_MOVUPS_LOAD;
     }
 }
 
-static enum x512_inst store_of(enum dtype t, enum lane_type lane)
+static enum x86_inst store_of(enum dtype t, enum lane_type lane)
 {
     const bool packed = lane == LANE_I16;
     if (t == DT_F16)
-        return X512_CVTPS2PH;
+        return X86_CVTPS2PH;
     switch (dtype_bytes(t)) {
-    case 1: return packed ? X512_PMOVWB : X512_PMOVDB;
-    case 2: return packed ? X512_MOVDQU16_STORE : X512_PMOVDW;
-    case 4: return X512_MOVUPS_STORE;
-    default: return X512_MOVUPD_STORE;
+    case 1: return packed ? X86_PMOVWB : X86_PMOVDB;
+    case 2: return packed ? X86_MOVDQU16_STORE : X86_PMOVDW;
+    case 4: return X86_MOVUPS_STORE;
+    default: return X86_MOVUPD_STORE;
     }
 }
 
@@ -229,10 +146,10 @@ static void load_single(const struct selection *s, enum dtype t, int out, struct
 {
     const enum lane_type lane = lane_of(s, t);
     const size_t bytes = dtype_bytes(t);
-    const enum x512_inst inst = bytes == 1   ? X512_BROADCASTB
-                                : bytes == 2 ? X512_BROADCASTW
-                                : bytes == 4 ? X512_BROADCASTD
-                                             : X512_BROADCASTQ;
+    const enum x86_inst inst = bytes == 1   ? X86_BROADCASTB
+                               : bytes == 2 ? X86_BROADCASTW
+                               : bytes == 4 ? X86_BROADCASTD
+                                            : X86_BROADCASTQ;
     put(s, inst, lane, out, 0, m, 0);
     if (bytes * 8 < lane_width(lane))
         put(s, load_of(t, lane), lane, out, 0, x86_register(out), 0);
@@ -250,9 +167,9 @@ static void select_load(const struct selection *s, const struct lane_inst *i, in
     else
         put_masked(s, load_of(t, lane), lane, to, 0, m, s->rest ? REST : 0, s->rest);
     if (t == DT_BF16)
-        put(s, X512_PSLLD, lane, out, 0, x86_register(out), 16);
+        put(s, X86_PSLLD, lane, out, 0, x86_register(out), 16);
     if (t == DT_PRED)
-        put(s, of_width(lane, X512_PTESTMW, X512_PTESTMD, X512_PTESTMD), lane, out, to,
+        put(s, of_width(lane, X86_PTESTMW, X86_PTESTMD, X86_PTESTMD), lane, out, to,
             x86_register(to), 0);
 }
 
@@ -263,7 +180,7 @@ static void select_store(const struct selection *s, const struct lane_inst *i)
     int x = in_register(s, i->args[0], lane, FIRST_SPARE);
     const struct x86_operand m = element_of(s, i, false);
     if (t == DT_PRED || t == DT_BF16) { /* 0 or 1; the high half */
-        put(s, of_width(lane, X512_PSRLW, X512_PSRLD, X512_PSRLD), lane, SECOND_SPARE, 0,
+        put(s, of_width(lane, X86_PSRLW, X86_PSRLD, X86_PSRLD), lane, SECOND_SPARE, 0,
             x86_register(x), t == DT_PRED ? (int)lane_width(lane) - 1 : 16);
         x = SECOND_SPARE;
     }
@@ -377,11 +294,11 @@ static void select_high_product(const struct selection *s, const struct lane_ins
               even = SECOND_SPARE;
     const struct x86_operand by = operand_of(s, i->args[1], t, FIRST_SPARE),
                              high = operand_of(s, s->high_halves, t, FIRST_SPARE);
-    put(s, X512_PSRLQ, t, odd, 0, x86_register(x), 32);
-    put(s, X512_PMULUDQ, t, odd, odd, by, 0);
-    put(s, X512_PMULUDQ, t, even, x, by, 0);
-    put(s, X512_PSRLQ, t, out, 0, x86_register(even), 32);
-    put(s, X512_PTERNLOGD, t, out, odd, high, A_OR_B_AND_C);
+    put(s, X86_PSRLQ, t, odd, 0, x86_register(x), 32);
+    put(s, X86_PMULUDQ, t, odd, odd, by, 0);
+    put(s, X86_PMULUDQ, t, even, x, by, 0);
+    put(s, X86_PSRLQ, t, out, 0, x86_register(even), 32);
+    put(s, X86_PTERNLOGD, t, out, odd, high, A_OR_B_AND_C);
 }
 
 static void select_blend(const struct selection *s, const struct lane_inst *i, int out)
@@ -394,17 +311,16 @@ static void select_blend(const struct selection *s, const struct lane_inst *i, i
         mask = mask_register(s, i->args[0], SPARE_MASK);
     } else { /* a vector: its sign bits */
         mask = SPARE_MASK;
-        put(s, of_width(t, X512_MOVW2M, X512_MOVD2M, X512_MOVQ2M), t, mask, 0,
+        put(s, of_width(t, X86_MOVW2M, X86_MOVD2M, X86_MOVQ2M), t, mask, 0,
             x86_register(in_register(s, i->args[0], t, THIRD_SPARE)), 0);
     }
-    put_masked(s, of_width(t, X512_BLENDMW, X512_BLENDMD, X512_BLENDMQ), t, out, off, on, mask,
-               false);
+    put_masked(s, of_width(t, X86_BLENDMW, X86_BLENDMD, X86_BLENDMQ), t, out, off, on, mask, false);
 }
 
 static void move(const struct selection *s, int out, struct x86_operand m)
 {
     if (m.kind != X86_REGISTER || m.number != out)
-        x512_vector(s->code, X512_MOVUPS_LOAD, X512_64, out, 0, m, 0, 0, false);
+        x512_vector(s->code, X86_MOVUPS_LOAD, X512_64, out, 0, m, 0, 0, false);
 }
 
 static bool is_in(struct x86_operand m, int r) { return m.kind == X86_REGISTER && m.number == r; }
@@ -417,13 +333,13 @@ static void select_multiply_add(const struct selection *s, const struct lane_ins
     const int x = i->args[swapped], y = i->args[!swapped];
     const struct x86_operand z = operand_of(s, i->args[2], t, FIRST_SPARE);
     if (is_in(z, out)) {
-        put(s, X512_FMADD231PS, t, out, in_register(s, x, t, FIRST_SPARE),
+        put(s, X86_FMADD231PS, t, out, in_register(s, x, t, FIRST_SPARE),
             operand_of(s, y, t, FIRST_SPARE), 0);
         return;
     }
     const int by = in_register(s, y, t, FIRST_SPARE);
     move(s, out, operand_of(s, x, t, SECOND_SPARE));
-    put(s, X512_FMADD213PS, t, out, by, z, 0);
+    put(s, X86_FMADD213PS, t, out, by, z, 0);
 }
 
 /* The table of a logical operation whose operands `x` and `y` are exchanged. */
@@ -455,7 +371,7 @@ static void select_logic(const struct selection *s, const struct lane_inst *i, i
     const int y = in_register(s, args[1], t, FIRST_SPARE);
     const struct x86_operand z = operand_of(s, args[2], t, SECOND_SPARE);
     move(s, to, operand_of(s, args[0], t, THIRD_SPARE));
-    put(s, X512_PTERNLOGD, t, to, y, z, table);
+    put(s, X86_PTERNLOGD, t, to, y, z, table);
     move(s, out, x86_register(to));
 }
 
@@ -471,26 +387,26 @@ static bool select_and_mask(const struct selection *s, const struct lane_inst *i
         x86_vector(s->code, X86_KNOT, false, SPARE_MASK, 0, x86_register(mask), 0);
         mask = SPARE_MASK;
     }
-    put_masked(s, of_width(t, X512_MOVDQU16_LOAD, X512_MOVUPS_LOAD, X512_MOVUPD_LOAD), t, out, 0,
+    put_masked(s, of_width(t, X86_MOVDQU16_LOAD, X86_MOVUPS_LOAD, X86_MOVUPD_LOAD), t, out, 0,
                operand_of(s, i->args[!by], t, FIRST_SPARE), mask, true);
     return true;
 }
 
 static bool select_conversion(const struct selection *s, const struct lane_inst *i, int out)
 {
-    const int inst = conversion_of((enum lane_op)i->op);
+    const int inst = x86_conversion((enum lane_op)i->op);
     if (i->op == LANE_ROUND_F16) {
         const int x = in_register(s, i->args[0], LANE_F32, FIRST_SPARE);
-        put(s, X512_CVTPS2PH, LANE_F32, x, 0, x86_register(SECOND_SPARE), 0);
-        put(s, X512_CVTPH2PS, LANE_F32, out, 0, x86_register(SECOND_SPARE), 0);
+        put(s, X86_CVTPS2PH, LANE_F32, x, 0, x86_register(SECOND_SPARE), 0);
+        put(s, X86_CVTPH2PS, LANE_F32, out, 0, x86_register(SECOND_SPARE), 0);
     } else if (i->op == LANE_I32_OF_I64) {
-        put(s, X512_PMOVQD, LANE_I64, in_register(s, i->args[0], LANE_I64, FIRST_SPARE), 0,
+        put(s, X86_PMOVQD, LANE_I64, in_register(s, i->args[0], LANE_I64, FIRST_SPARE), 0,
             x86_register(out), 0);
-    } else if (inst != NONE) {
+    } else if (inst != X86_NONE) {
         const bool same = i->op == LANE_F32_OF_I32 || i->op == LANE_I32_OF_F32,
                    narrows = i->op == LANE_F32_OF_F64 || i->op == LANE_I32_OF_F64;
         const enum lane_type from = narrows ? LANE_I64 : LANE_I32;
-        put(s, (enum x512_inst)inst, same ? LANE_I32 : LANE_I64, out, 0,
+        put(s, (enum x86_inst)inst, same ? LANE_I32 : LANE_I64, out, 0,
             x86_register(in_register(s, i->args[0], from, FIRST_SPARE)), 0);
     } else {
         return false;
@@ -500,11 +416,11 @@ static bool select_conversion(const struct selection *s, const struct lane_inst 
 
 static void select_by_table(const struct selection *s, const struct lane_inst *i, int out)
 {
-    const struct choice *choice = &choices[i->op];
+    const struct x86_choice *choice = &x86_choices[i->op];
     const enum lane_type t = (enum lane_type)i->type;
-    const enum x512_inst inst = (enum x512_inst)choice->inst[i->type];
+    const enum x86_inst inst = (enum x86_inst)choice->inst[i->type];
     int x = i->args[0], y = i->args[1];
-    switch (x512_table[inst].row.form) {
+    switch (x86_form_512(inst)) {
     case X86_XXI:
         put(s, inst, t, out, 0, x86_register(in_register(s, x, t, FIRST_SPARE)), i->count);
         return;
@@ -540,15 +456,16 @@ static void select_vector(const struct selection *s, const struct lane_inst *i, 
         if (select_and_mask(s, i, out) || select_conversion(s, i, out))
             break;
         if (i->op == LANE_AND_NOT) /* the machine inverts the first operand */
-            put(s, X512_PANDND, t, out, in_register(s, i->args[1], t, FIRST_SPARE),
+            put(s, X86_PANDN, t, out, in_register(s, i->args[1], t, FIRST_SPARE),
                 operand_of(s, i->args[0], t, SECOND_SPARE), 0);
         else
             select_by_table(s, i, out);
     }
 }
 
-static void select(const struct selection *s, int number)
+static void select(const void *selection, int number)
 {
+    const struct selection *s = selection;
     const struct lane_inst *i = &s->b->insts[number];
     const int r = s->a.registers[number];
     if (i->op == LANE_STORE) {
@@ -565,25 +482,11 @@ static void select(const struct selection *s, int number)
         const int out = r < 0 ? THIRD_SPARE : r;
         select_vector(s, i, out);
         if (r < 0)
-            x512_vector(s->code, X512_MOVUPS_STORE, X512_64, out, 0, slot(~r), 0, 0, false);
+            x512_vector(s->code, X86_MOVUPS_STORE, X512_64, out, 0, slot(~r), 0, 0, false);
     }
 }
 
 /* ---- the function ---- */
-
-/* for (; index < count; index += lanes) */
-static void put_loop(struct selection *s)
-{
-    struct x86_code *c = s->code;
-    x86_general(c, 0x3b, X86_INDEX, x86_register(X86_COUNT));
-    const int skip = x86_jump(c, X86_GREATER_EQUAL, 0), top = (int)c->bytes.size;
-    for (int k = 0; k < s->b->inst_count; k++)
-        select(s, k);
-    x86_number(c, X86_ADD, X86_INDEX, s->lanes);
-    x86_general(c, 0x3b, X86_INDEX, x86_register(X86_COUNT));
-    x86_jump(c, X86_LESS, top);
-    x86_set_target(c, skip, (int)c->bytes.size);
-}
 
 /* As many bits as there are elements left. */
 static void put_rest_mask(struct x86_code *c)
@@ -593,20 +496,6 @@ static void put_rest_mask(struct x86_code *c)
     x86_load_address(c, RSI, (const void *)(uintptr_t)UINT32_MAX);
     x86_vector(c, X86_BZHI, false, X86_ADDRESS, X86_ADDRESS, x86_register(RSI), 0);
     x86_vector(c, X86_KMOV_GENERAL, false, REST, 0, x86_register(X86_ADDRESS), 0);
-}
-
-static void load_constants(struct selection *s)
-{
-    const struct jit_builder *b = s->b;
-    int first = 0;
-    for (int k = 0; k < b->inst_count; k++)
-        if (s->a.first[k] != INT_MAX && !s->masks[k] && s->a.registers[k] >= first)
-            first = s->a.registers[k] + 1;
-    s->constants = x86_constant_registers(b, first, VECTORS);
-    for (int k = 0; k < b->constant_count; k++)
-        if (s->constants[k] >= 0)
-            x512_vector(s->code, X512_MOVUPS_LOAD, X512_64, s->constants[k], 0, x86_constant(k), 0,
-                        0, false);
 }
 
 void x512_tile_function(struct x86_code *c, struct jit_builder *b)
@@ -624,9 +513,9 @@ void x512_tile_function(struct x86_code *c, struct jit_builder *b)
             s.high_halves = lane_constant(b, LANE_I64, (uint64_t)UINT32_MAX << 32);
     const int slot_bytes = s.a.slot_count * SLOT_BYTES;
     x86_enter_tiles(c, b, slot_bytes);
-    load_constants(&s);
+    s.constants = x86_load_constants(c, b, &s.a, masks, VECTORS);
     x86_number(c, X86_SUB, X86_COUNT, s.lanes - 1);
-    put_loop(&s);
+    x86_put_loop(c, b, s.lanes, select, &s);
     x86_number(c, X86_ADD, X86_COUNT, s.lanes - 1);
     /* the rest: the loop ends after one iteration */
     x86_general(c, 0x3b, X86_INDEX, x86_register(X86_COUNT));

@@ -37,59 +37,76 @@ int x86_in_register(const struct x86_selection *s, int lanes, int spare)
     return spare;
 }
 
-/* ---- tables: by operation, the instruction for each type of lanes ---- */
+/* ---- tables; those of AVX-512 alone are used by x86_512.c ---- */
 
-enum { NONE = -1 };
-struct choice {
-    int16_t inst[4]; /* by enum lane_type */
-    int8_t immediate;
-};
 #define FLOATS(ps, pd)                                                                             \
     {                                                                                              \
-        NONE, NONE, X86_##ps, X86_##pd                                                             \
+        X86_NONE, X86_NONE, X86_##ps, X86_##pd, X86_NONE                                           \
     }
-#define INTEGERS(d, q)                                                                             \
+#define INTEGERS(w, d, q)                                                                          \
     {                                                                                              \
-        X86_##d, X86_##q, NONE, NONE                                                               \
+        X86_##d, X86_##q, X86_NONE, X86_NONE, X86_##w                                              \
     }
-#define BITS(id)                                                                                   \
+#define ALL(w, d, q, ps, pd)                                                                       \
     {                                                                                              \
-        X86_##id, X86_##id, X86_##id, X86_##id                                                     \
+        X86_##d, X86_##q, X86_##ps, X86_##pd, X86_##w                                              \
     }
-static const struct choice vector_choices[LANE_OP_COUNT] = {
-    [LANE_ADD] = {{X86_PADDD, X86_PADDQ, X86_ADDPS, X86_ADDPD}, 0},
+#define BITS(id) ALL(id, id, id, id, id)
+const struct x86_choice x86_choices[LANE_OP_COUNT] = {
+    [LANE_ADD] = {ALL(PADDW, PADDD, PADDQ, ADDPS, ADDPD), 0},
     [LANE_AND] = {BITS(PAND), 0},
     [LANE_CEIL] = {FLOATS(ROUNDPS, ROUNDPD), 0xa},
     [LANE_DIV] = {FLOATS(DIVPS, DIVPD), 0},
-    [LANE_EQ] = {{X86_PCMPEQD, X86_PCMPEQQ, X86_CMPPS, X86_CMPPD}, 0x0},
+    [LANE_EQ] = {ALL(PCMPEQW, PCMPEQD, PCMPEQQ, CMPPS, CMPPD), 0x0},
     [LANE_FLOOR] = {FLOATS(ROUNDPS, ROUNDPD), 0x9},
-    [LANE_GT] = {INTEGERS(PCMPGTD, PCMPGTQ), 0},
+    [LANE_GT] = {INTEGERS(PCMPGTW, PCMPGTD, PCMPGTQ), 0},
+    [LANE_GT_U] = {INTEGERS(PCMPUW, PCMPUD, PCMPUQ), 6},
     [LANE_LE] = {FLOATS(CMPPS, CMPPD), 0x12},
     [LANE_LT] = {FLOATS(CMPPS, CMPPD), 0x11},
-    [LANE_MAX] = {{X86_PMAXSD, NONE, X86_MAXPS, X86_MAXPD}, 0},
-    [LANE_MAX_U] = {{X86_PMAXUD, NONE, NONE, NONE}, 0},
-    [LANE_MIN] = {{X86_PMINSD, NONE, X86_MINPS, X86_MINPD}, 0},
-    [LANE_MIN_U] = {{X86_PMINUD, NONE, NONE, NONE}, 0},
-    [LANE_MUL] = {{X86_PMULLD, NONE, X86_MULPS, X86_MULPD}, 0},
-    [LANE_MUL_U32] = {{NONE, X86_PMULUDQ, NONE, NONE}, 0},
+    [LANE_MAX] = {ALL(PMAXSW, PMAXSD, PMAXSQ, MAXPS, MAXPD), 0},
+    [LANE_MAX_U] = {INTEGERS(PMAXUW, PMAXUD, PMAXUQ), 0},
+    [LANE_MIN] = {ALL(PMINSW, PMINSD, PMINSQ, MINPS, MINPD), 0},
+    [LANE_MIN_U] = {INTEGERS(PMINUW, PMINUD, PMINUQ), 0},
+    [LANE_MUL] = {ALL(PMULLW, PMULLD, PMULLQ, MULPS, MULPD), 0},
+    [LANE_MUL_HIGH] = {INTEGERS(PMULHUW, NONE, NONE), 0},
+    [LANE_MUL_U32] = {INTEGERS(NONE, NONE, PMULUDQ), 0},
     [LANE_NE] = {FLOATS(CMPPS, CMPPD), 0x4},
+    [LANE_ONES] = {INTEGERS(NONE, POPCNTD, POPCNTQ), 0},
     [LANE_OR] = {BITS(POR), 0},
+    [LANE_ROTATE] = {INTEGERS(NONE, PROLD, PROLQ), 0},
     [LANE_ROUND] = {FLOATS(ROUNDPS, ROUNDPD), 0x8},
-    [LANE_SAR] = {{X86_PSRAD, NONE, NONE, NONE}, 0},
-    [LANE_SAR_BY] = {{X86_PSRAVD, NONE, NONE, NONE}, 0},
-    [LANE_SHL] = {INTEGERS(PSLLD, PSLLQ), 0},
-    [LANE_SHL_BY] = {INTEGERS(PSLLVD, PSLLVQ), 0},
-    [LANE_SHR] = {INTEGERS(PSRLD, PSRLQ), 0},
-    [LANE_SHR_BY] = {INTEGERS(PSRLVD, PSRLVQ), 0},
+    [LANE_SAR] = {INTEGERS(PSRAW, PSRAD, PSRAQ), 0},
+    [LANE_SAR_BY] = {INTEGERS(PSRAVW, PSRAVD, PSRAVQ), 0},
+    [LANE_SHL] = {INTEGERS(PSLLW, PSLLD, PSLLQ), 0},
+    [LANE_SHL_BY] = {INTEGERS(PSLLVW, PSLLVD, PSLLVQ), 0},
+    [LANE_SHR] = {INTEGERS(PSRLW, PSRLD, PSRLQ), 0},
+    [LANE_SHR_BY] = {INTEGERS(PSRLVW, PSRLVD, PSRLVQ), 0},
     [LANE_SQRT] = {FLOATS(SQRTPS, SQRTPD), 0},
-    [LANE_SUB] = {{X86_PSUBD, X86_PSUBQ, X86_SUBPS, X86_SUBPD}, 0},
+    [LANE_SUB] = {ALL(PSUBW, PSUBD, PSUBQ, SUBPS, SUBPD), 0},
     [LANE_TRUNC] = {FLOATS(ROUNDPS, ROUNDPD), 0xb},
     [LANE_UNORDERED] = {FLOATS(CMPPS, CMPPD), 0x3},
     [LANE_XOR] = {BITS(PXOR), 0},
+    [LANE_ZEROS] = {INTEGERS(NONE, PLZCNTD, PLZCNTQ), 0},
 };
 #undef FLOATS
 #undef INTEGERS
+#undef ALL
 #undef BITS
+
+int x86_conversion(enum lane_op op)
+{
+    switch (op) {
+    case LANE_F32_OF_F64: return X86_CVTPD2PS;
+    case LANE_F32_OF_I32: return X86_CVTDQ2PS;
+    case LANE_F64_OF_F32: return X86_CVTPS2PD;
+    case LANE_F64_OF_I32: return X86_CVTDQ2PD;
+    case LANE_I32_OF_F32: return X86_CVTTPS2DQ;
+    case LANE_I32_OF_F64: return X86_CVTTPD2DQ;
+    case LANE_I64_OF_I32: return X86_PMOVSXDQ;
+    case LANE_I64_OF_U32: return X86_PMOVZXDQ;
+    default: return X86_NONE;
+    }
+}
 
 static int single_form(int inst)
 {
@@ -389,37 +406,20 @@ static void select_low_halves(const struct x86_selection *s, int out, int x)
 /* Instructions that widen or narrow have the size of the wider vector. */
 static bool select_conversion(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
-    enum x86_inst inst;
-    bool wide = s->lanes == 4;
-    switch (i->op) {
-    case LANE_F32_OF_F64: inst = X86_CVTPD2PS; break;
-    case LANE_F64_OF_F32: inst = X86_CVTPS2PD; break;
-    case LANE_F64_OF_I32: inst = X86_CVTDQ2PD; break;
-    case LANE_I32_OF_F64: inst = X86_CVTTPD2DQ; break;
-    case LANE_I64_OF_I32: inst = X86_PMOVSXDQ; break;
-    case LANE_I64_OF_U32: inst = X86_PMOVZXDQ; break;
-    case LANE_F32_OF_I32:
-        inst = X86_CVTDQ2PS;
-        wide = s->lanes == 8;
-        break;
-    case LANE_I32_OF_F32:
-        inst = X86_CVTTPS2DQ;
-        wide = s->lanes == 8;
-        break;
-    case LANE_ROUND_F16:
-        wide = s->lanes == 8;
+    const int inst = x86_conversion((enum lane_op)i->op);
+    const bool same = i->op == LANE_F32_OF_I32 || i->op == LANE_I32_OF_F32,
+               wide = s->lanes == (same || i->op == LANE_ROUND_F16 ? 8 : 4);
+    if (i->op == LANE_ROUND_F16) {
         x86_vector(s->code, X86_CVTPS2PH, wide, x86_in_register(s, i->args[0], FIRST_SPARE), 0,
                    x86_register(SECOND_SPARE), 0);
         x86_vector(s->code, X86_CVTPH2PS, wide, out, 0, x86_register(SECOND_SPARE), 0);
-        return true;
-    case LANE_I32_OF_I64:
+    } else if (i->op == LANE_I32_OF_I64) {
         select_low_halves(s, out, x86_in_register(s, i->args[0], SECOND_SPARE));
-        return true;
-    default: return false;
+    } else if (inst != X86_NONE) {
+        const int x = x86_in_register(s, i->args[0], FIRST_SPARE);
+        x86_vector(s->code, (enum x86_inst)inst, wide, out, 0, x86_register(x), 0);
     }
-    int x = x86_in_register(s, i->args[0], FIRST_SPARE);
-    x86_vector(s->code, inst, wide, out, 0, x86_register(x), 0);
-    return true;
+    return i->op == LANE_ROUND_F16 || i->op == LANE_I32_OF_I64 || inst != X86_NONE;
 }
 
 /* ---- other instructions ---- */
@@ -440,13 +440,13 @@ static void select_high_product(const struct x86_selection *s, const struct lane
 
 static void select_by_table(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
-    const struct choice *choice = &vector_choices[i->op];
+    const struct x86_choice *choice = &x86_choices[i->op];
     enum lane_type t = (enum lane_type)i->type;
     int inst = choice->inst[t], x = i->args[0], y = i->args[1];
     bool wide = is_wide_vector(s, t);
     if (s->lanes == 1)
         inst = single_form(inst);
-    enum x86_form form = x86_table[inst].form;
+    const enum x86_form form = (enum x86_form)x86_table[inst].form;
     if (form == X86_XXI) {
         x86_vector(s->code, (enum x86_inst)inst, wide, out, 0,
                    x86_register(x86_in_register(s, x, FIRST_SPARE)), i->count);

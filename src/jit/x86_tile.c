@@ -34,39 +34,33 @@ static int find_constant(const struct jit_builder *b, const int8_t *registers, c
     return best;
 }
 
-int8_t *x86_constant_registers(const struct jit_builder *b, int first, int limit)
+int8_t *x86_load_constants(struct x86_code *c, const struct jit_builder *b,
+                           const struct allocation *a, const bool *masks, int limit)
 {
     const int *uses = count_uses(b);
     int8_t *registers = ARENA_ARRAY(b->arena, int8_t, b->constant_count);
+    int first = 0;
     memset(registers, -1, (size_t)b->constant_count);
-    for (int r = first, k; r < limit && (k = find_constant(b, registers, uses)) >= 0; r++)
+    for (int k = 0; k < b->inst_count; k++)
+        if (a->first[k] != INT_MAX && !(masks && masks[k]) && a->registers[k] >= first)
+            first = a->registers[k] + 1;
+    for (int r = first, k; r < limit && (k = find_constant(b, registers, uses)) >= 0; r++) {
         registers[k] = (int8_t)r;
+        if (b->target.avx512)
+            x512_vector(c, X86_MOVUPS_LOAD, X512_64, r, 0, x86_constant(k), 0, 0, false);
+        else
+            x86_vector(c, X86_MOVUPS_LOAD, true, r, 0, x86_constant(k), 0);
+    }
     return registers;
 }
 
-/* Loads constants to the registers that hold no values. */
-static void load_constants(struct x86_selection *s)
+void x86_put_loop(struct x86_code *c, const struct jit_builder *b, int lanes, x86_select_fn *select,
+                  const void *selection)
 {
-    const struct jit_builder *b = s->b;
-    int first = 0;
-    for (int k = 0; k < b->inst_count; k++)
-        if (s->a.first[k] != INT_MAX && s->a.registers[k] >= first)
-            first = s->a.registers[k] + 1;
-    s->constants = x86_constant_registers(b, first, JIT_REGISTERS);
-    for (int k = 0; k < b->constant_count; k++)
-        if (s->constants[k] >= 0)
-            x86_vector(s->code, X86_MOVUPS_LOAD, true, s->constants[k], 0, x86_constant(k), 0);
-}
-
-/* while (index < count) { lanes elements; index += lanes } */
-static void put_loop(struct x86_selection *s, int lanes)
-{
-    struct x86_code *c = s->code;
     x86_general(c, 0x3b, X86_INDEX, x86_register(X86_COUNT));
-    int skip = x86_jump(c, X86_GREATER_EQUAL, 0), top = (int)c->bytes.size;
-    s->lanes = lanes;
-    for (int k = 0; k < s->b->inst_count; k++)
-        x86_select(s, k);
+    const int skip = x86_jump(c, X86_GREATER_EQUAL, 0), top = (int)c->bytes.size;
+    for (int k = 0; k < b->inst_count; k++)
+        select(selection, k);
     x86_number(c, X86_ADD, X86_INDEX, lanes);
     x86_general(c, 0x3b, X86_INDEX, x86_register(X86_COUNT));
     x86_jump(c, X86_LESS, top);
@@ -91,6 +85,8 @@ void x86_leave_tiles(struct x86_code *c, int slot_bytes)
     x86_bytes(c, "\xc5\xf8\x77\xc3", 4); /* vzeroupper, ret */
 }
 
+static void put_select(const void *selection, int number) { x86_select(selection, number); }
+
 /* The first loop ends before the last incomplete vector. Elements at offsets have only the second.
  */
 static void put_function(struct x86_code *c, const struct jit_builder *b)
@@ -99,13 +95,15 @@ static void put_function(struct x86_code *c, const struct jit_builder *b)
     struct x86_selection s = {.code = c, .b = b, .a = allocate_registers(b, &file)};
     const int lanes = b->wide ? 4 : 8, slot_bytes = s.a.slot_count * X86_SLOT_BYTES;
     x86_enter_tiles(c, b, slot_bytes);
-    load_constants(&s);
+    s.constants = x86_load_constants(c, b, &s.a, NULL, JIT_REGISTERS);
+    s.lanes = lanes;
     if (!b->indexed) {
         x86_number(c, X86_SUB, X86_COUNT, lanes - 1);
-        put_loop(&s, lanes);
+        x86_put_loop(c, b, lanes, put_select, &s);
         x86_number(c, X86_ADD, X86_COUNT, lanes - 1);
     }
-    put_loop(&s, 1);
+    s.lanes = 1;
+    x86_put_loop(c, b, 1, put_select, &s);
     x86_leave_tiles(c, slot_bytes);
 }
 

@@ -78,7 +78,8 @@ static bool same_storage(enum dtype a, enum dtype b)
 }
 
 /* Whether the result has too few features for a panel, or few positions: then patches are packed as
- * rows. */
+ * rows. So they are for windows of more positions than the result (gradients of kernels): of one
+ * position in the window, the columns of a panel are in short pieces. */
 static bool prefers_rows(const struct tiled *t)
 {
     const struct conv *c = t->c;
@@ -89,7 +90,7 @@ static bool prefers_rows(const struct tiled *t)
     if (t->features < FEW_FEATURES)
         return out_last && t->patches.channel_step == t->patches.width &&
                t->patches.channels >= FEW_FEATURES;
-    return out_last || t->positions < FEW_FEATURES;
+    return out_last || t->positions < FEW_FEATURES || t->patches.taps > t->patches.image_points;
 }
 
 static void choose_form(struct tiled *t)
@@ -516,34 +517,6 @@ static bool turn_input(struct thread_pool *workers, struct tiled *t, struct conv
     return true;
 }
 
-/* Where lines of the result are short and images are many, as in gradients of kernels, images
- * become the last spatial dimension: then adjacent columns of a block are adjacent images. The
- * sums are the same. */
-static void turn_images(struct tiled *t, struct conv *turned)
-{
-    enum { SHORT = 6, TIMES = 4 };
-    const struct conv *c = t->c;
-    const int rank = c->in.rank;
-    const int64_t line = t->patches.outs[t->patches.spatial - 1], images = c->in.dims[0];
-    if (t->by_rows || t->patches.taps == 1 || c->batch_groups > 1 || rank == VIEW_MAX_RANK ||
-        line >= SHORT || images < TIMES * line)
-        return;
-    *turned = *c;
-    struct view *views[] = {&turned->in, &turned->kernel, &turned->out};
-    for (size_t k = 0; k < COUNT_OF(views); k++) {
-        struct view *v = views[k];
-        const bool has_images = v != &turned->kernel;
-        v->dims[rank] = has_images ? images : 1;
-        v->strides[rank] = has_images ? v->strides[0] : 0;
-        v->dims[0] = has_images ? 1 : v->dims[0];
-        v->rank++;
-    }
-    turned->window[turned->spatial++] =
-        (struct kern_window_dim){.size = 1, .stride = 1, .window_dilation = 1, .base_dilation = 1};
-    t->c = turned;
-    shape_up(t);
-}
-
 static void decide(struct tiled *t)
 {
     t->in_place = t->by_rows && t->c->in.dtype == t->g.lhs &&
@@ -571,10 +544,9 @@ static bool is_small(const struct tiled *t)
 enum conv_outcome conv_tiled(struct thread_pool *workers, const struct conv *c)
 {
     struct tiled t = {.c = c};
-    struct conv images_last, turned;
+    struct conv turned;
     enum conv_outcome outcome = CONV_NO_MEMORY;
     shape_up(&t);
-    turn_images(&t, &images_last);
     if (is_small(&t))
         workers = NULL;
     bool ok = turn_input(workers, &t, &turned);

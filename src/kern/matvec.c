@@ -18,6 +18,7 @@ enum {
     MIN_TERMS = 256, /* minimum number of terms in a part of a sum */
     /* terms, times vectors: matrices with shorter rows are computed by product.c */
     SHORT_ROW = 16,
+    FEW_ROWS = 8, /* for which an aligned copy of the vector does not pay off */
     MANY_TERMS =
         1 << 18, /* maximum number of terms for which each worker has a copy of the vectors */
     LINE = 64
@@ -32,7 +33,6 @@ struct matvec {
     enum dtype type, work;
     enum matvec_source source;
     bool convert; /* the matrix is converted to f32 first, a piece at a time */
-    matvec_along_fn *along;
     matvec_rows_fn *rows;
     matvec_down_fn *down;
     struct loader widen, narrow, vector;
@@ -42,7 +42,7 @@ struct matvec {
     int64_t batch, block, part; /* results and terms of a block */
     int64_t blocks, parts, group;
     char *workspaces, *partial; /* a buffer for each worker; sums of parts of the terms */
-    int64_t scratch, vector_bytes, sums_bytes;
+    int64_t scratch, vector_bytes, sums_bytes, row_bytes; /* row: a converted row */
 };
 
 /* ---- products computed here ---- */
@@ -103,10 +103,9 @@ static void find_loops(struct matvec *v)
                 : v->type == DT_F16 ? MATVEC_F16
                 : v->type == DT_F64 ? MATVEC_F64
                                     : MATVEC_F32;
-    if (!set->along[v->source][0])
+    if (!set->rows[v->source][0])
         v->source = MATVEC_F32;
     v->convert = v->source == MATVEC_F32 && v->type != DT_F32;
-    v->along = set->along[v->source][size];
     v->rows = set->rows[v->source][size];
     v->down = set->down[v->source][size];
     v->sum_width = (int64_t)dtype_bytes(v->work);
@@ -135,7 +134,8 @@ static void cut(struct matvec *v)
     v->group = ratio_up(BLOCK_BYTES, v->block * v->part * v->width);
     v->vector_bytes = round_up(v->part * v->sum_width, LINE) + LINE;
     v->sums_bytes = round_up(v->block * v->sum_width, LINE);
-    v->scratch = v->count * (v->vector_bytes + v->sums_bytes);
+    v->row_bytes = v->across && v->convert ? round_up(v->part * v->sum_width, LINE) : 0;
+    v->scratch = v->count * (v->vector_bytes + v->sums_bytes) + v->row_bytes;
 }
 
 /* ---- a block: some results of one batch position, some terms of their sums ---- */
@@ -143,33 +143,30 @@ static void cut(struct matvec *v)
 struct block {
     int64_t from, results, term, terms;
     char *out;
-    const char *matrix, *vectors;
-    const char *whole; /* a single vector in place, or NULL */
-    char *x, *sums;
+    const char *matrix, *vectors, *x; /* x: the vectors, packed */
+    char *sums, *row;
 };
 
-/* Uses a single vector in place, if it is packed and the rows are too few for a copy to pay off. */
-static bool take_vector(const struct matvec *v, struct block *b)
+/* Whether a single vector is used in place. */
+static bool vector_in_place(const struct matvec *v)
 {
-    enum { FEW_ROWS = 8 };
-    const struct nest *n = v->by_lhs ? &v->p->n : &v->p->m;
+    return v->across && v->vectors == 1 && !v->vector.convert && v->vector_step == v->sum_width;
+}
+
+static const char *vector_at(const struct matvec *v, const struct block *b, int r)
+{
     int64_t ignored;
-    if (!v->across || v->count > 1 || v->convert || v->vector.convert ||
-        v->vector_step != v->sum_width || v->block > FEW_ROWS)
-        return false;
-    b->whole = b->vectors + nest_offset(n, 1, 0, &ignored) + b->term * v->vector_step;
-    return true;
+    return b->vectors + nest_offset(v->by_lhs ? &v->p->n : &v->p->m, 1, r, &ignored) +
+           b->term * v->vector_step;
 }
 
 /* Copies the vectors as the loops need them: packed, followed by zeros. */
-static void fetch_vectors(const struct matvec *v, const struct block *b)
+static void fetch_vectors(const struct matvec *v, const struct block *b, char *x)
 {
-    const struct nest *n = v->by_lhs ? &v->p->n : &v->p->m;
-    int64_t ignored;
-    memset(b->x, 0, (size_t)(v->count * v->vector_bytes));
+    memset(x, 0, (size_t)(v->count * v->vector_bytes));
     for (int r = 0; r < v->vectors; r++) {
-        const char *from = b->vectors + nest_offset(n, 1, r, &ignored) + b->term * v->vector_step;
-        char *to = b->x + r * v->vector_bytes;
+        const char *from = vector_at(v, b, r);
+        char *to = x + r * v->vector_bytes;
         for (int64_t k = 0; k < b->terms; k += KERN_TILE) {
             const int64_t count = min_i64(KERN_TILE, b->terms - k);
             const void *at = loader_read(&v->vector, to + k * v->sum_width,
@@ -180,50 +177,20 @@ static void fetch_vectors(const struct matvec *v, const struct block *b)
     }
 }
 
-static void reducer(const struct matvec *v, char *sums)
-{
-    if (v->work == DT_F64) {
-        double *d = (double *)(void *)sums;
-        for (int step = LINE / 16; step > 0; step /= 2)
-            for (int j = 0; j < step; j++)
-                d[j] += d[j + step];
-        return;
-    }
-    float *f = (float *)(void *)sums;
-    for (int step = LINE / 8; step > 0; step /= 2)
-        for (int j = 0; j < step; j++)
-            f[j] += f[j + step];
-}
-
-/* Adds one row of the matrix times the vectors to the sums. */
-static void add_row(const struct matvec *v, const struct block *b, const char *row, char *sums)
-{
-    float scratch[KERN_TILE];
-    if (b->whole) {
-        v->along(row, b->whole, 0, b->terms, sums);
-        return;
-    }
-    for (int64_t k = 0; k < b->terms; k += KERN_TILE) {
-        const int64_t n = min_i64(KERN_TILE, b->terms - k);
-        v->along(loader_read(&v->widen, scratch, row + k * v->term_step, v->term_step, n),
-                 b->x + k * v->sum_width, v->vector_bytes, n, sums);
-    }
-}
-
 static void run_across(const struct matvec *v, const struct block *b)
 {
-    if (!b->whole && !v->convert) {
+    if (!v->convert) {
         v->rows(b->matrix, v->result_step, b->results, b->x, v->vector_bytes, b->terms, b->sums,
                 v->sums_bytes);
         return;
     }
     for (int64_t i = 0; i < b->results; i++) {
-        char sums[MATVEC_MAX][LINE] __attribute__((aligned(64))) = {{0}};
-        add_row(v, b, b->matrix + i * v->result_step, sums[0]);
-        for (int r = 0; r < v->vectors; r++) {
-            reducer(v, sums[r]);
-            memcpy(b->sums + r * v->sums_bytes + i * v->sum_width, sums[r], (size_t)v->sum_width);
-        }
+        const char *row = b->matrix + i * v->result_step;
+        for (int64_t k = 0; k < b->terms; k += KERN_TILE)
+            loader_read(&v->widen, b->row + k * v->sum_width, row + k * v->term_step, v->term_step,
+                        min_i64(KERN_TILE, b->terms - k));
+        v->rows(b->row, 0, 1, b->x, v->vector_bytes, b->terms, b->sums + i * v->sum_width,
+                v->sums_bytes);
     }
 }
 
@@ -285,8 +252,11 @@ static void run_block(const struct matvec *v, int64_t number, char *scratch)
     b.matrix = (v->by_lhs ? lhs : rhs) + b.from * v->result_step + b.term * v->term_step;
     b.vectors = v->by_lhs ? rhs : lhs;
     b.sums = scratch + v->count * v->vector_bytes;
-    if (!take_vector(v, &b))
-        fetch_vectors(v, &b);
+    b.row = b.sums + v->count * v->sums_bytes;
+    if (vector_in_place(v) && v->block <= FEW_ROWS)
+        b.x = vector_at(v, &b, 0);
+    else
+        fetch_vectors(v, &b, scratch);
     if (v->across)
         run_across(v, &b);
     else
@@ -350,7 +320,6 @@ bool matvec_make_ready(const struct product *p, struct ready_matvec *out)
     find_loops(&v);
     cut(&v);
     *out = (struct ready_matvec){v.rows, v.by_lhs, v.result_step, v.results, v.terms};
-    return v.across && v.vectors == 1 && !v.convert && !v.vector.convert && !v.narrow.convert &&
-           v.vector_step == v.sum_width && v.blocks == 1 && v.parts == 1 &&
-           v.out_step == v.sum_width;
+    return vector_in_place(&v) && !v.convert && !v.narrow.convert && v.blocks == 1 &&
+           v.parts == 1 && v.out_step == v.sum_width;
 }

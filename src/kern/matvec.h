@@ -20,15 +20,11 @@ enum matvec_source {
     MATVEC_SOURCES
 };
 
-/* sums[r][lane] += row[i] * x[r][i], where lane is i modulo the number of lanes. sums[r] has 64
- * bytes. */
-typedef void matvec_along_fn(const char *row, const char *x, int64_t x_step, int64_t n, char *sums);
 /* sums[r][i] += the sum of x[r][k] * rows[k][i] over MATVEC_ROWS rows; the length of sums is a
  * multiple of the vector length. */
 typedef void matvec_down_fn(const char *const rows[MATVEC_ROWS], const char *x, int64_t x_step,
                             int64_t n, char *sums, int64_t sums_step);
 struct matvec_set {
-    matvec_along_fn *along[MATVEC_SOURCES][MATVEC_COUNTS];
     matvec_rows_fn *rows[MATVEC_SOURCES][MATVEC_COUNTS];
     matvec_down_fn *down[MATVEC_SOURCES][MATVEC_COUNTS];
 };

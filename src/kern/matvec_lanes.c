@@ -139,16 +139,6 @@ INLINE void add_rows(enum matvec_source s, int rows, int vectors, const char *ro
         KERN_UNROLL for (int k = 0; k < rows; k++) sum[k][0] = plus(s, sum[k][0], other[k]);
 }
 
-INLINE void along(enum matvec_source s, int vectors, const char *row, const char *x, int64_t x_step,
-                  int64_t n, char *sums)
-{
-    wide sum[1][MATVEC_MAX];
-    KERN_UNROLL for (int r = 0; r < vectors; r++) sum[0][r] =
-        *(const wide *)(const void *)(sums + r * 64);
-    add_rows(s, 1, vectors, row, 0, x, x_step, n, sum);
-    KERN_UNROLL for (int r = 0; r < vectors; r++) * (wide *)(void *)(sums + r * 64) = sum[0][r];
-}
-
 typedef float quad __attribute__((vector_size(16)));
 typedef double pair __attribute__((vector_size(16)));
 
@@ -264,11 +254,6 @@ INLINE void down(enum matvec_source s, int vectors, const char *const rows[MATVE
 }
 
 #define LOOPS(source, vectors)                                                                     \
-    static void along_##source##_##vectors(const char *row, const char *x, int64_t x_step,         \
-                                           int64_t n, char *sums)                                  \
-    {                                                                                              \
-        along(MATVEC_##source, vectors, row, x, x_step, n, sums);                                  \
-    }                                                                                              \
     static void rows_##source##_##vectors(const char *matrix, int64_t row_step, int64_t count,     \
                                           const char *x, int64_t x_step, int64_t n, char *sums,    \
                                           int64_t sums_step)                                       \
@@ -293,15 +278,6 @@ SOURCE(F16)
 #endif
 
 const struct matvec_set TILE_OWN(matvec_set) = {
-    .along =
-        {
-            ROW(along, F32),
-            ROW(along, BF16),
-            ROW(along, F64),
-#if defined __AVX2__
-            ROW(along, F16),
-#endif
-        },
     .rows =
         {
             ROW(rows, F32),

@@ -92,35 +92,8 @@ static void pad_landing(struct view *out, struct view *x, const struct kern_pad_
     }
 }
 
-/* From this size on, the hole between two adjacent elements along a dimension is written as a
- * slab. */
-enum { HOLE_BYTES = 256 };
-
-/* Whether a step along dimension d of a padded array spans at least HOLE_BYTES. */
-static bool steps_far(const struct view *out, int d)
-{
-    return dims_elements(out->rank - d - 1, out->dims + d + 1) * (int64_t)dtype_bytes(out->dtype) >=
-           HOLE_BYTES;
-}
-
-/* Fills the holes between the `count` elements along dimension d, and restricts the array to these
- * elements. */
-static void fill_holes(struct thread_pool *workers, struct view *out, int d, int64_t interior,
-                       int64_t count, const void *value)
-{
-    struct view holes = *out;
-    holes.dims[d] = count - 1;
-    holes.strides[d] *= interior + 1;
-    for (int64_t k = 0; k < interior; k++) {
-        holes.data += out->strides[d];
-        kern_fill(workers, &holes, value);
-    }
-    out->dims[d] = count;
-    out->strides[d] *= interior + 1;
-}
-
-/* spec: Pad. Padding is written as slabs around the operand and between its rows; only small holes
- * are written together with the elements around them, which are then written again. */
+/* spec: Pad. Padding is written as slabs around the operand; holes between its elements are written
+ * together with these, which are then written again. */
 void kern_pad(struct thread_pool *workers, const struct view *out, const struct view *x,
               const void *value, const struct kern_pad_dim *dims)
 {
@@ -136,12 +109,7 @@ void kern_pad(struct thread_pool *workers, const struct view *out, const struct 
                          : 0;
         fill_slab(workers, &before, d, 0, at, value);
         fill_slab(workers, &before, d, at + inner.dims[d], out->dims[d], value);
-        if (dims[d].interior > 0 && from.dims[d] > 1) {
-            if (steps_far(out, d))
-                fill_holes(workers, &inner, d, dims[d].interior, from.dims[d], value);
-            else
-                holes = true;
-        }
+        holes |= dims[d].interior > 0 && from.dims[d] > 1;
     }
     if (holes)
         kern_fill(workers, &inner, value);

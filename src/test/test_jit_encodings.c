@@ -66,7 +66,7 @@ static void put_last(struct buf *out, struct sizes s, struct x86_operand m)
 static void put_text(struct buf *out, enum x86_inst inst, bool wide, int x, int y,
                      struct x86_operand m, int immediate)
 {
-    enum x86_form form = x86_table[inst].form;
+    const enum x86_form form = (enum x86_form)x86_table[inst].form;
     struct sizes s = sizes_of(inst, wide);
     bool store = form == X86_MX || form == X86_MXI;
     buf_printf(out, "{vex3} {disp32} %s ", x86_table[inst].mnemonic);
@@ -107,7 +107,7 @@ static bool has_vectors(enum x86_inst inst)
 
 static bool has_size(enum x86_inst inst, bool wide)
 {
-    if (!has_vectors(inst))
+    if (!has_vectors(inst) || !x86_table[inst].has_vex)
         return false;
     const char *name = x86_table[inst].mnemonic;
     size_t n = strlen(name);
@@ -200,7 +200,7 @@ static void put_mask(struct buf *out, int mask, bool zeroing)
         buf_printf(out, "{k%d}%s", mask, zeroing ? "{z}" : "");
 }
 
-static void put_address(struct buf *out, const struct x512_row *row, enum x512_size size,
+static void put_address(struct buf *out, const struct x86_row *row, enum x512_size size,
                         struct x86_operand m)
 {
     static const char *const sizes[] = {"xmmword ptr ", "ymmword ptr ", "zmmword ptr "};
@@ -214,14 +214,14 @@ static void put_address(struct buf *out, const struct x512_row *row, enum x512_s
                    general[m.index], m.scale, OFFSET);
 }
 
-static void put_512(struct buf *out, enum x512_inst inst, enum x512_size size, int x, int y,
+static void put_512(struct buf *out, enum x86_inst inst, enum x512_size size, int x, int y,
                     struct x86_operand m, int immediate, int mask, bool zeroing)
 {
-    const struct x512_row *row = &x512_table[inst];
-    const enum x86_form form = row->row.form;
+    const struct x86_row *row = &x86_table[inst];
+    const enum x86_form form = x86_form_512(inst);
     const bool store = form == X86_MX || form == X86_MXI,
                to_mask = form == X86_KXM || form == X86_KXMI || form == X86_KX;
-    buf_printf(out, "{evex} {disp32} %s ", row->row.mnemonic);
+    buf_printf(out, "{evex} {disp32} %s ", row->mnemonic_512 ? row->mnemonic_512 : row->mnemonic);
     if (store)
         put_address(out, row, size, m);
     else if (to_mask)
@@ -246,11 +246,11 @@ static void put_512(struct buf *out, enum x512_inst inst, enum x512_size size, i
     buf_putc(out, '\n');
 }
 
-static void encode_512(struct x86_code *c, struct buf *text, enum x512_inst inst,
+static void encode_512(struct x86_code *c, struct buf *text, enum x86_inst inst,
                        enum x512_size size, int k)
 {
     static const int numbers[] = {0, 7, 9, 15, 16, 22, 25, 31};
-    const enum x86_form form = x512_table[inst].row.form;
+    const enum x86_form form = x86_form_512(inst);
     const bool to_mask = form == X86_KXM || form == X86_KXMI || form == X86_KX,
                only_registers = form == X86_XXI || form == X86_KX || form == X86_XK,
                store = form == X86_MX || form == X86_MXI;
@@ -260,8 +260,8 @@ static void encode_512(struct x86_code *c, struct buf *text, enum x512_inst inst
         x86_register(z), x86_memory(k % 16, OFFSET),
         x86_indexed(k % 16, (k + 5) % 16 == RSP ? RAX : (k + 5) % 16, 1 << k % 4)};
     m[2].offset = OFFSET;
-    const bool moves = inst == X512_MOVUPS_STORE || inst == X512_MOVUPD_STORE ||
-                       inst == X512_MOVDQU16_STORE; /* between registers: encoded as loads */
+    const bool moves = inst == X86_MOVUPS_STORE || inst == X86_MOVUPD_STORE ||
+                       inst == X86_MOVDQU16_STORE; /* between registers: encoded as loads */
     for (int j = moves; j < (only_registers ? 1 : 3); j++) {
         const int mask = form == X86_KX || form == X86_XK ? 0 : k % 3 * 3;
         const bool zeroing = mask > 0 && k % 2 && !to_mask && (!store || j == 0);
@@ -273,12 +273,12 @@ static void encode_512(struct x86_code *c, struct buf *text, enum x512_inst inst
 /* Conversions between sizes have a vector of half the size. */
 static void encode_all_512(struct x86_code *c, struct buf *text)
 {
-    for (int inst = 0; inst < X512_INST_COUNT; inst++) {
-        const struct x512_row *row = &x512_table[inst];
+    for (int inst = 0; inst < X86_INST_COUNT; inst++) {
+        const struct x86_row *row = &x86_table[inst];
         const bool resized = row->x_part + row->m_part > 2;
-        for (int size = resized ? X512_32 : X512_16; size <= X512_64; size++)
+        for (int size = resized ? X512_32 : X512_16; row->x_part > 0 && size <= X512_64; size++)
             for (int k = 0; k < 64; k++)
-                encode_512(c, text, (enum x512_inst)inst, (enum x512_size)size, k);
+                encode_512(c, text, (enum x86_inst)inst, (enum x512_size)size, k);
     }
 }
 
