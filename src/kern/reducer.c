@@ -318,8 +318,11 @@ int64_t reducer_block(const struct reducer *f, int64_t under, int64_t results)
 bool reducer_goes_down_columns(const struct reducer *f, int64_t columns, int64_t column_stride,
                                int64_t under, int64_t row_stride)
 {
+    enum { FEW = 8 }; /* columns that are faster than one row whose steps depend on each other */
     if (columns == 0)
         return false;
+    if (f->order == REDUCE_IN_ORDER && columns >= FEW) /* the order of both */
+        return true;
     if (column_stride == (int64_t)f->in.from && columns >= 16)
         return true;
     if (f->order != REDUCE_IN_ORDER && under >= 64 && llabs(row_stride) < llabs(column_stride))
