@@ -28,7 +28,7 @@ struct worker {
     struct thread_pool *workers;
     int number; /* from 1: the caller is worker 0 */
     pthread_t thread;
-    atomic_int cpu; /* the processor that ran it last, or will run it; -1: unknown */
+    atomic_int cpu;           /* the processor that ran it last, or will run it; -1: unknown */
     atomic_int_fast64_t next; /* part of its share of the task */
     char unused[CACHE_LINE];  /* keeps members of different workers in different cache lines */
 };

@@ -274,9 +274,8 @@ static struct array_place array_place(const struct run *r, int value)
     const int result = value - l->f->view_count - l->f->tile_count;
     if (r->at[value])
         return (struct array_place){0};
-    return result < 0
-               ? (struct array_place){&l->views[value], &r->s->places[value]}
-               : (struct array_place){&l->placed[result], &r->s->result_places[result]};
+    return result < 0 ? (struct array_place){&l->views[value], &r->s->places[value]}
+                      : (struct array_place){&l->placed[result], &r->s->result_places[result]};
 }
 
 /* The number, in the order of the loop, of element `done` of a block. */
@@ -375,7 +374,7 @@ static void start_runs(const struct run *r, const struct kern_fused_op *op, bool
 /* An elementwise op on n elements of a block; `of_row`: by its machine code for rows. */
 static void apply(const struct run *r, const struct kern_fused_op *op, bool of_row, int64_t n)
 {
-    kern_native_fn *native = of_row                           ? op->of_row
+    kern_native_fn *native = of_row                          ? op->of_row
                              : op->kind == KERN_FUSED_NATIVE ? op->native
                                                              : NULL;
     const int values = op->arg_count + op->out_count;
