@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+enum { CACHE_LINE = 64 };
 enum { POLL_BUDGET = 2000 }; /* polls, some tens of microseconds, before a thread sleeps */
 
 struct task {
@@ -27,7 +28,9 @@ struct worker {
     struct thread_pool *workers;
     int number; /* from 1: the caller is worker 0 */
     pthread_t thread;
-    atomic_int cpu; /* the processor that ran it last, or will run it; -1: unknown */
+    atomic_int cpu;           /* the processor that ran it last, or will run it; -1: unknown */
+    atomic_int_fast64_t next; /* part of its share of the task */
+    char unused[CACHE_LINE];  /* keeps members of different workers in different cache lines */
 };
 
 struct thread_pool {
@@ -42,7 +45,6 @@ struct thread_pool {
     atomic_int active;                 /* workers running parts, without the caller */
     atomic_bool ended;                 /* the pool is being freed */
     atomic_uint_fast64_t round;        /* number of tasks so far */
-    atomic_int_fast64_t next;          /* part */
     struct worker workers[];           /* by number; the first is the caller */
 };
 
@@ -76,11 +78,25 @@ int thread_pool_size(const struct thread_pool *t) { return t ? t->size : 1; }
 
 /* ---- workers ---- */
 
+/* The first part of a worker's share. */
+static int64_t share(const struct thread_pool *t, int64_t parts, int worker)
+{
+    return parts / t->size * worker + min_i64(parts % t->size, worker);
+}
+
+/* A worker runs its own share, and then what is left of the others: consecutive parts use adjacent
+ * memory, and those of the next task often the same memory. */
 static void do_next_parts(struct thread_pool *t, const struct task *task, int worker)
 {
-    int64_t part;
-    while ((part = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed)) < task->parts)
-        task->fn(task->context, part, worker);
+    for (int k = 0; k < t->size; k++) {
+        const int owner = (worker + k) % t->size;
+        const int64_t end = share(t, task->parts, owner + 1);
+        atomic_int_fast64_t *next = &t->workers[owner].next;
+        int64_t part;
+        while (atomic_load_explicit(next, memory_order_relaxed) < end &&
+               (part = atomic_fetch_add_explicit(next, 1, memory_order_relaxed)) < end)
+            task->fn(task->context, part, worker);
+    }
 }
 
 /* Runs parts until none is left. A worker does not leave early, not even when memory runs out. */
@@ -211,7 +227,8 @@ static void open_task(struct thread_pool *t, struct task task)
 {
     pthread_mutex_lock(&t->lock);
     t->task = task;
-    atomic_store(&t->next, 0);
+    for (int k = 0; k < t->size; k++)
+        atomic_store(&t->workers[k].next, share(t, task.parts, k));
     t->open = true;
     atomic_fetch_add(&t->round, 1);
     pthread_cond_broadcast(&t->task_added);

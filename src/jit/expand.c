@@ -567,9 +567,28 @@ static int f64_of_wide(struct expansion *to, struct expansion *from, int x, bool
         emit2(from, LANE_AND, change, emit2(from, LANE_EQ, emit2(from, LANE_AND, sum, one), zero)));
 }
 
+/* The instruction that computed the current value of a variable, if it is one of the last and
+ * certain to have run; x itself if it is no variable. */
+static int definition(const struct jit_builder *b, int x)
+{
+    enum { LAST = 64 };
+    if (x < 0 || b->insts[x].op != LANE_VARIABLE)
+        return x;
+    for (int k = b->inst_count - 1; k >= 0 && k >= b->inst_count - LAST; k--) {
+        const enum lane_op op = b->insts[k].op;
+        if (b->insts[k].variable == x)
+            return k;
+        if (op == LANE_LABEL || op == LANE_START || op == LANE_CALL || op == LANE_CHARGE ||
+            op == LANE_KERNEL)
+            break;
+    }
+    return x;
+}
+
 /* Whether the highest bit is 0, since the number was shifted right. */
 static bool is_shifted(const struct jit_builder *b, int x)
 {
+    x = definition(b, x);
     return x >= 0 && b->insts[x].op == LANE_SHR && b->insts[x].count > 0;
 }
 

@@ -1,7 +1,7 @@
 /*
- * fold_rows.c: sums and extremes of many packed rows of f32 (spec: Reduce). A row costs a few
- * cycles beside those of its elements, so rows may be short: their last elements are read as a
- * vector that extends into the next row.
+ * fold_rows.c: sums of many packed rows of f32 or f64, and extremes of f32 and bf16 (spec: Reduce).
+ * A row costs a few cycles beside those of its elements, so rows may be short: their last elements
+ * are read as a vector that extends into the next row.
  */
 #include "kern/reducer.h"
 #include "kern/tile.h"
@@ -22,16 +22,17 @@ typedef int32_t half_bits __attribute__((vector_size(HALF_BYTES)));
 typedef float floats __attribute__((vector_size(TILE_BYTES)));
 typedef int32_t words __attribute__((vector_size(TILE_BYTES)));
 typedef double doubles __attribute__((vector_size(TILE_BYTES)));
+typedef int64_t longs __attribute__((vector_size(TILE_BYTES)));
 
 /* The last n elements of a row, from x on: where they are if `beyond` elements after them can be
  * read as well, else their copy. */
-static inline const float *last_elements(const float *x, int64_t n, int64_t beyond, bool readable,
-                                         float *copy)
+static inline const void *last_elements(const void *x, int64_t n, int64_t beyond, bool readable,
+                                        void *copy, size_t width)
 {
     if (readable)
         return x;
-    memcpy(copy, x, (size_t)n * sizeof *x);
-    memset(copy + n, 0, (size_t)beyond * sizeof *x);
+    memcpy(copy, x, (size_t)n * width);
+    memset((char *)copy + (size_t)n * width, 0, (size_t)beyond * width);
     return copy;
 }
 
@@ -52,15 +53,22 @@ static inline doubles widened(halves x)
 #endif
 }
 
-static inline doubles read_half(const float *x)
+static inline doubles read_f32(const float *x)
 {
     halves h = {0};
     memcpy(&h, x, HALF * sizeof *x);
     return widened(h);
 }
 
+static inline doubles read_f64(const double *x)
+{
+    doubles d;
+    memcpy(&d, x, sizeof d);
+    return d;
+}
+
 /* The elements where `keep` is set, otherwise -0, which changes no sum. */
-static inline doubles read_some(const float *x, half_bits keep)
+static inline doubles read_some_f32(const float *x, half_bits keep)
 {
     half_bits h = {0};
     memcpy(&h, x, HALF * sizeof *x);
@@ -68,31 +76,16 @@ static inline doubles read_some(const float *x, half_bits keep)
     return widened((halves)h);
 }
 
-/* The sum of a row of n elements. `last`: the vector after its complete ones, of which `keep` are
- * elements. */
-static inline double sum_row(const float *x, int64_t n, const float *last, half_bits keep)
+static inline doubles read_some_f64(const double *x, longs keep)
 {
-    enum { PARTS = SUM_LANES / HALF };
-    doubles s[PARTS];
+    return (doubles)(((longs)read_f64(x) & keep) | (~keep & INT64_MIN));
+}
+
+static inline double sum_of_parts(doubles *s)
+{
     double lanes[HALF];
-    int64_t i = 0;
-    for (int p = 0; p < PARTS; p++)
-        s[p] = -(doubles){0};
-    for (; i + SUM_LANES <= n; i += SUM_LANES) {
-        KERN_UNROLL
-        for (int p = 0; p < PARTS; p++)
-            s[p] += read_half(x + i + p * HALF);
-    }
     KERN_UNROLL
-    for (int p = 0; p < PARTS; p++) {
-        const int64_t at = i + p * HALF;
-        if (at + HALF <= n)
-            s[p] += read_half(x + at);
-        else if (at < n)
-            s[p] += read_some(last, keep);
-    }
-    KERN_UNROLL
-    for (int step = PARTS / 2; step > 0; step /= 2)
+    for (int step = SUM_LANES / HALF / 2; step > 0; step /= 2)
         for (int p = 0; p < step; p++)
             s[p] += s[p + step];
     memcpy(lanes, s, sizeof lanes);
@@ -103,18 +96,46 @@ static inline double sum_row(const float *x, int64_t n, const float *last, half_
     return lanes[0];
 }
 
-void tile_sum_rows(double *acc, const float *x, int64_t rows, int64_t n)
-{
-    float copy[HALF];
-    half_bits keep = {0};
-    const int64_t some = n % HALF, beyond = HALF - some;
-    for (int k = 0; k < HALF; k++)
-        keep[k] = k < some ? -1 : 0;
-    for (int64_t r = 0; r < rows; r++, x += n) {
-        const bool readable = some == 0 || (rows - r - 1) * n >= beyond;
-        acc[r] += sum_row(x, n, last_elements(x + n - some, some, beyond, readable, copy), keep);
+/* The sum of a row of n elements. `last`: the vector after its complete ones, of which `keep` are
+ * elements. And the sums of many rows. */
+#define SUM_ROWS(TYPE, T, MASK)                                                                    \
+    static inline double sum_row_##TYPE(const T *x, int64_t n, const T *last, MASK keep)           \
+    {                                                                                              \
+        enum { PARTS = SUM_LANES / HALF };                                                         \
+        doubles s[PARTS];                                                                          \
+        int64_t i = 0;                                                                             \
+        for (int p = 0; p < PARTS; p++)                                                            \
+            s[p] = -(doubles){0};                                                                  \
+        for (; i + SUM_LANES <= n; i += SUM_LANES) {                                               \
+            KERN_UNROLL                                                                            \
+            for (int p = 0; p < PARTS; p++)                                                        \
+                s[p] += read_##TYPE(x + i + p * HALF);                                             \
+        }                                                                                          \
+        KERN_UNROLL                                                                                \
+        for (int p = 0; p < PARTS; p++) {                                                          \
+            const int64_t at = i + p * HALF;                                                       \
+            if (at + HALF <= n)                                                                    \
+                s[p] += read_##TYPE(x + at);                                                       \
+            else if (at < n)                                                                       \
+                s[p] += read_some_##TYPE(last, keep);                                              \
+        }                                                                                          \
+        return sum_of_parts(s);                                                                    \
+    }                                                                                              \
+    void tile_sum_rows_##TYPE(double *acc, const T *x, int64_t rows, int64_t n)                    \
+    {                                                                                              \
+        T copy[HALF];                                                                              \
+        MASK keep = {0};                                                                           \
+        const int64_t some = n % HALF, beyond = HALF - some;                                       \
+        for (int k = 0; k < HALF; k++)                                                             \
+            keep[k] = k < some ? -1 : 0;                                                           \
+        for (int64_t r = 0; r < rows; r++, x += n) {                                               \
+            const bool readable = some == 0 || (rows - r - 1) * n >= beyond;                       \
+            const T *last = last_elements(x + n - some, some, beyond, readable, copy, sizeof *x);  \
+            acc[r] += sum_row_##TYPE(x, n, last, keep);                                            \
+        }                                                                                          \
     }
-}
+SUM_ROWS(f32, float, half_bits)
+SUM_ROWS(f64, double, longs)
 
 /* ---- extremes ---- */
 
@@ -179,10 +200,65 @@ bool tile_extreme_rows(float *out, const float *x, int64_t rows, int64_t n, bool
         keep[k] = k < n ? -1 : 0;
     for (int64_t r = 0; r < rows; r++, x += n) {
         const bool readable = n >= WIDTH || (rows - r) * n >= WIDTH;
-        const float *row = last_elements(x, n, WIDTH - n, readable, copy);
+        const float *row = last_elements(x, n, WIDTH - n, readable, copy, sizeof *x);
         out[r] = greatest ? greatest_of_row(row, n, keep, &nan) : least_of_row(row, n, keep, &nan);
     }
     for (int k = 0; k < WIDTH; k++)
         signs |= nan[k];
     return signs >= 0;
+}
+
+/* ---- extremes of bf16 ---- */
+
+enum { CODES = TILE_BYTES / 2 };
+typedef int16_t codes __attribute__((vector_size(TILE_BYTES)));
+
+#if defined __AVX512BW__
+#define CHOOSE_CODE(pick, a, b, first) ((codes)_mm512_##pick##_epi16((__m512i)(a), (__m512i)(b)))
+#elif defined __AVX2__
+#define CHOOSE_CODE(pick, a, b, first) ((codes)_mm256_##pick##_epi16((__m256i)(a), (__m256i)(b)))
+#else
+#define CHOOSE_CODE(pick, a, b, first) (((a) & (first)) | ((b) & ~(first)))
+#endif
+static inline codes greater_codes(codes a, codes b) { return CHOOSE_CODE(max, a, b, a > b); }
+static inline codes lesser_codes(codes a, codes b) { return CHOOSE_CODE(min, a, b, a < b); }
+
+/* Integers in the order of the numbers, -0 before +0; and the number of one of them. */
+static inline codes ordered(const uint16_t *x)
+{
+    codes c;
+    memcpy(&c, x, sizeof c);
+    return c ^ ((c >> 15) & INT16_MAX);
+}
+
+static inline float number_of(int16_t key)
+{
+    return bf16_to_f32((uint16_t)(key ^ ((key >> 15) & INT16_MAX)));
+}
+
+bool tile_extreme_bf16(float *out, const uint16_t *x, int64_t n, bool greatest)
+{
+    enum { INFINITE = 0x7f80, MINUS_INFINITE = -INFINITE - 1 }; /* NaNs are beyond */
+    uint16_t copy[CODES];
+    int16_t most[CODES], least[CODES];
+    for (int k = 0; k < CODES && n < CODES; k++)
+        copy[k] = x[k < n ? k : 0];
+    x = n < CODES ? copy : x;
+    n = n < CODES ? CODES : n;
+    codes high = ordered(x), low = high;
+    for (int64_t i = CODES; i < n; i += CODES) {
+        const codes c = ordered(x + min_i64(i, n - CODES));
+        high = greater_codes(c, high);
+        low = lesser_codes(c, low);
+    }
+    memcpy(most, &high, sizeof most);
+    memcpy(least, &low, sizeof least);
+    KERN_UNROLL
+    for (int step = CODES / 2; step > 0; step /= 2)
+        for (int k = 0; k < step; k++) {
+            most[k] = most[k] > most[k + step] ? most[k] : most[k + step];
+            least[k] = least[k] < least[k + step] ? least[k] : least[k + step];
+        }
+    *out = number_of(greatest ? most[0] : least[0]);
+    return most[0] <= INFINITE && least[0] >= MINUS_INFINITE;
 }

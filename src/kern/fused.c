@@ -253,61 +253,145 @@ static void reducer(const struct run *r, const struct kern_fused_op *op, char *o
         fused_reducer_finish(f, c, out, values_of(b), r->l->shape.columns);
 }
 
-/* The address of element `done` of a block in a value: a view or a result without address has it in
- * its array, where a run ends after at most *n elements. */
-static void *piece_at(const struct run *r, int value, int64_t done, int64_t step, int64_t *n)
+/* Runs of elements of a block that one call of an op can process. They follow each other at equal
+ * distances in each of the op's operands and results. */
+struct runs {
+    int64_t count, n; /* elements of each */
+    void *at[KERN_FUSED_VIEWS + 2 * KERN_FUSED_OPS];
+    int64_t strides[KERN_FUSED_VIEWS + 2 * KERN_FUSED_OPS];
+    const struct fused_view *fetched[KERN_FUSED_VIEWS + 2 * KERN_FUSED_OPS]; /* or NULL */
+};
+
+/* A value of an op whose elements may be in an array: a view, or a result without address. */
+struct array_place {
+    const struct fused_view *view; /* NULL: the elements have an address */
+    struct fused_place *place;
+};
+
+static struct array_place array_place(const struct run *r, int value)
 {
     const struct fused_loop *l = r->l;
     const int result = value - l->f->view_count - l->f->tile_count;
-    const struct fused_view *v = result < 0 ? &l->views[value] : &l->placed[result];
-    struct fused_place *p = result < 0 ? &r->s->places[value] : &r->s->result_places[result];
     if (r->at[value])
-        return r->at[value] + done * step;
-    int64_t position = first_element(l, &r->b) + done;
-    if (!are_consecutive(l, &r->b)) {
-        position += done / r->b.lanes * (l->shape.lanes - r->b.lanes);
-        *n = min_i64(*n, r->b.lanes - done % r->b.lanes);
+        return (struct array_place){0};
+    return result < 0 ? (struct array_place){&l->views[value], &r->s->places[value]}
+                      : (struct array_place){&l->placed[result], &r->s->result_places[result]};
+}
+
+/* The number, in the order of the loop, of element `done` of a block. */
+static int64_t position_of(const struct run *r, int64_t done)
+{
+    const int64_t skipped = r->l->shape.lanes - r->b.lanes;
+    return first_element(r->l, &r->b) + done +
+           (are_consecutive(r->l, &r->b) ? 0 : done / r->b.lanes * skipped);
+}
+
+/* Value number k of an op on runs from element `done` of a block on: its address in the first run,
+ * which its array may end earlier. */
+static void start_value(const struct run *r, struct runs *s, int k, int value, int64_t step,
+                        int64_t done)
+{
+    const struct array_place a = array_place(r, value);
+    s->fetched[k] = NULL;
+    s->strides[k] = step;
+    if (!a.view) {
+        s->at[k] = r->at[value] + done * step;
+        return;
     }
-    char *at = fused_view_at(v, p, position);
-    if (v->rank > 1)
-        *n = min_i64(*n, v->dims[v->rank - 1] - p->index[v->rank - 1]);
-    if (result < 0 && l->fetches[value])
-        fetch_run(v, at, *n);
-    return at;
+    s->at[k] = fused_view_at(a.view, a.place, position_of(r, done));
+    if (!are_consecutive(r->l, &r->b))
+        s->n = min_i64(s->n, r->b.lanes - done % r->b.lanes);
+    if (a.view->rank > 1)
+        s->n = min_i64(s->n, a.view->dims[a.view->rank - 1] - a.place->index[a.view->rank - 1]);
+    if (value < r->l->f->view_count && r->l->fetches[value])
+        s->fetched[k] = a.view;
 }
 
-/* The address of operand k of an op for element `done` of a block; `row`: of machine code for a
- * row, else -1. */
-static void *operand_at(const struct run *r, const struct kern_fused_op *op, int k, int64_t row,
-                        int64_t done, int64_t *n)
+/* Determines how many runs are at equal distances in a value, once their length is known. */
+static void continue_value(const struct run *r, struct runs *s, int k, int value)
 {
-    const int value = row < 0 ? op->args[k] : op->row_args[k];
-    const int step = row < 0 ? op->steps[k] : op->row_steps[k];
-    if (row < 0 || step > 0 || op->steps[k] == 0)
-        return piece_at(r, value, done, step, n);
-    if (value >= r->l->f->view_count || r->l->access_modes[value] != ACCESS_SINGLE)
-        return r->at[value] + row * op->steps[k];
-    return fused_view_at(&r->l->views[value], &r->s->places[value],
-                         first_element(r->l, &r->b) + done);
+    const struct array_place a = array_place(r, value);
+    const bool consecutive = are_consecutive(r->l, &r->b);
+    if (!a.view)
+        s->strides[k] *= s->n;
+    else if (!consecutive && s->n < r->b.lanes)
+        s->count = 1;
+    else
+        s->count = min_i64(s->count,
+                           fused_view_runs(a.view, a.place, s->n,
+                                           consecutive ? s->n : r->l->shape.lanes, &s->strides[k]));
 }
 
-/* An elementwise op on elements [from, from + n) of a block; `row` as in operand_at(). */
-static void apply(const struct run *r, const struct kern_fused_op *op, int64_t row, int64_t from,
-                  int64_t n)
+/* Whether machine code for rows reads one element per row of operand k. */
+static bool is_single(const struct kern_fused_op *op, int k)
 {
-    void *at[KERN_FUSED_VIEWS + 2 * KERN_FUSED_OPS];
-    for (int64_t done = from, some; done < from + n; done += some) {
-        some = from + n - done;
-        for (int k = 0; k < op->arg_count; k++)
-            at[k] = operand_at(r, op, k, row, done, &some);
-        for (int k = 0; k < op->out_count; k++)
-            at[op->arg_count + k] = piece_at(r, op->outs[k].value, done, op->outs[k].width, &some);
-        if (row >= 0)
-            op->of_row(at, some);
-        else if (op->kind == KERN_FUSED_NATIVE)
-            op->native(at, some);
+    return op->row_steps[k] == 0 && op->steps[k] > 0;
+}
+
+/* Operand k of machine code for rows, from the row of element `done` of a block on. */
+static void start_single(const struct run *r, const struct kern_fused_op *op, struct runs *s, int k,
+                         int64_t done)
+{
+    const int value = op->row_args[k];
+    const int64_t columns = r->b.columns;
+    s->fetched[k] = NULL;
+    s->strides[k] = op->steps[k];
+    if (value >= r->l->f->view_count || r->l->access_modes[value] != ACCESS_SINGLE) {
+        s->at[k] = r->at[value] + done / columns * op->steps[k];
+        return;
+    }
+    const struct fused_view *v = &r->l->views[value];
+    struct fused_place *p = &r->s->places[value];
+    s->at[k] = fused_view_at(v, p, position_of(r, done));
+    s->count = min_i64(s->count, fused_view_runs(v, p, 1, columns, &s->strides[k]));
+}
+
+/* The runs from element `done` on, of the n elements of a block. */
+static void start_runs(const struct run *r, const struct kern_fused_op *op, bool of_row,
+                       struct runs *s, int64_t done, int64_t n)
+{
+    const uint8_t *args = of_row ? op->row_args : op->args,
+                  *steps = of_row ? op->row_steps : op->steps;
+    s->count = INT64_MAX;
+    s->n = of_row ? r->b.columns - done % r->b.columns : n - done;
+    for (int k = 0; k < op->arg_count; k++)
+        if (!of_row || !is_single(op, k))
+            start_value(r, s, k, args[k], steps[k], done);
+    for (int k = 0; k < op->out_count; k++)
+        start_value(r, s, op->arg_count + k, op->outs[k].value, op->outs[k].width, done);
+    for (int k = 0; k < op->arg_count; k++)
+        if (!of_row || !is_single(op, k))
+            continue_value(r, s, k, args[k]);
         else
-            op->fn(at[op->arg_count], (const void *const *)at, some);
+            start_single(r, op, s, k, done);
+    for (int k = 0; k < op->out_count; k++)
+        continue_value(r, s, op->arg_count + k, op->outs[k].value);
+    if (of_row && s->n < r->b.columns)
+        s->count = 1;
+    s->count = min_i64(s->count, (n - done) / s->n);
+}
+
+/* An elementwise op on n elements of a block; `of_row`: by its machine code for rows. */
+static void apply(const struct run *r, const struct kern_fused_op *op, bool of_row, int64_t n)
+{
+    kern_native_fn *native = of_row                          ? op->of_row
+                             : op->kind == KERN_FUSED_NATIVE ? op->native
+                                                             : NULL;
+    const int values = op->arg_count + op->out_count;
+    struct runs s;
+    for (int64_t done = 0; done < n; done += s.count * s.n) {
+        start_runs(r, op, of_row, &s, done, n);
+        for (int64_t j = 0; j < s.count; j++) {
+            for (int k = 0; k < op->arg_count; k++)
+                if (s.fetched[k])
+                    fetch_run(s.fetched[k], s.at[k], s.n);
+            if (native)
+                native(s.at, s.n);
+            else
+                op->fn(s.at[op->arg_count], (const void *const *)s.at, s.n);
+            for (int k = 0; k < values; k++)
+                s.at[k] = (char *)s.at[k] + s.strides[k];
+        }
     }
 }
 
@@ -335,7 +419,7 @@ static void run_kind(const struct run *r, const struct kern_fused_op *op, char *
     case KERN_FUSED_REPEAT: repeat(r, op, out); break;
     case KERN_FUSED_REDUCE: reducer(r, op, out); break;
     case KERN_FUSED_APPLY:
-    case KERN_FUSED_NATIVE: apply(r, op, -1, 0, n); break;
+    case KERN_FUSED_NATIVE: apply(r, op, false, n); break;
     }
 }
 
@@ -346,9 +430,9 @@ static void run_op(const struct run *r, const struct kern_fused_op *op)
     const bool by_rows = r->l->shape.by_rows;
     if (by_rows && op->omitted)
         return;
-    for (int64_t row = 0; row < r->b.rows && by_rows && op->of_row; row++)
-        apply(r, op, row, row * r->b.columns, r->b.columns);
-    if (!by_rows || !op->of_row)
+    if (by_rows && op->of_row)
+        apply(r, op, true, n);
+    else
         run_kind(r, op, out, n);
     for (int k = 0; k < op->out_count; k++)
         if (op->outs[k].result >= 0)

@@ -234,7 +234,7 @@ static bool is_contiguous(const struct fused_loop *l, const struct fused_view *v
 /* Whether the contiguous runs of an array are long enough for an op to process each by itself. */
 static bool has_pieces(const struct fused_loop *l, const struct fused_view *v)
 {
-    enum { PIECE = 64, BYTES = 256, VECTOR = 16 };
+    enum { PIECE = 64, BYTES = 128, VECTOR = 16 };
     const int64_t line = is_consecutive(&l->shape) ? INT64_MAX : l->shape.block_lanes,
                   run = min_i64(fused_view_run(v), line);
     const int64_t least = max_i64(PIECE, BYTES / v->width);

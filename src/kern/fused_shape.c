@@ -59,11 +59,13 @@ static int64_t divide_lanes(int64_t lanes, int64_t wanted)
 /* `whole`: a block has all columns. */
 static void choose_lanes(struct fused_shape *s, bool whole, size_t width)
 {
-    const int64_t most = whole ? MAX_BYTES / (int64_t)width / s->columns : REDUCTION_TILE;
+    const int64_t most =
+        whole ? MAX_BYTES / (int64_t)width / s->columns : REDUCTION_TILE / REDUCER_ROWS;
     s->block_lanes = divide_lanes(s->lanes, most);
     if (s->rows < FEW_ROWS && s->rows * s->lanes >= MANY_RESULTS) /* enough for all threads */
         s->block_lanes = divide_lanes(s->lanes, min_i64(s->block_lanes, s->lanes / SPREAD));
-    s->block_columns = whole ? s->columns : min_i64(s->columns, REDUCTION_TILE / s->block_lanes);
+    const int64_t columns = REDUCTION_TILE / s->block_lanes;
+    s->block_columns = whole ? s->columns : min_i64(s->columns, columns - columns % REDUCER_ROWS);
 }
 
 void fused_shape_init(struct fused_shape *s, const struct kern_fused *f, int64_t run)

@@ -105,6 +105,19 @@ char *fused_view_at(const struct fused_view *v, struct fused_place *p, int64_t p
     return p->at;
 }
 
+int64_t fused_view_runs(const struct fused_view *v, const struct fused_place *p, int64_t n,
+                        int64_t distance, int64_t *stride)
+{
+    const int last = v->rank - 1;
+    *stride = distance * v->strides[last];
+    if (last == 0)
+        return INT64_MAX;
+    if (distance != v->dims[last])
+        return (v->dims[last] - p->index[last] - n) / distance + 1;
+    *stride = v->strides[last - 1];
+    return v->dims[last - 1] - p->index[last - 1];
+}
+
 char *fused_view_in_place(const struct fused_view *v, struct fused_place *p, int64_t position,
                           int64_t n)
 {

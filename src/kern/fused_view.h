@@ -43,6 +43,10 @@ int64_t fused_view_run(const struct fused_view *v);
 
 /* The address of element `position`. */
 char *fused_view_at(const struct fused_view *v, struct fused_place *p, int64_t position);
+/* Of runs of n elements that start `distance` elements apart: how many from the address on that
+ * fused_view_at() gave last are `*stride` bytes apart. */
+int64_t fused_view_runs(const struct fused_view *v, const struct fused_place *p, int64_t n,
+                        int64_t distance, int64_t *stride);
 /* The address of n elements from `position` on if they are contiguous, else NULL. */
 char *fused_view_in_place(const struct fused_view *v, struct fused_place *p, int64_t position,
                           int64_t n);

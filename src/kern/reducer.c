@@ -28,25 +28,6 @@ static inline double float_of_bf16(uint16_t code)
 #define ONE_F32(x) ((double)(x))
 #define ONE_BF16(x) float_of_bf16(x)
 
-#define SUM_OF(TYPE, T)                                                                            \
-    KERN_CLONES static double sum_##TYPE(const T *x, int64_t n)                                    \
-    {                                                                                              \
-        double lanes[SUM_LANES];                                                                   \
-        int64_t i = 0;                                                                             \
-        for (int j = 0; j < SUM_LANES; j++)                                                        \
-            lanes[j] = -0.0; /* -0 + x is x, for -0 as well */                                     \
-        for (; i + SUM_LANES <= n; i += SUM_LANES)                                                 \
-            for (int j = 0; j < SUM_LANES; j++)                                                    \
-                lanes[j] += ONE_##TYPE(x[i + j]);                                                  \
-        for (int j = 0; i < n; i++, j++)                                                           \
-            lanes[j] += ONE_##TYPE(x[i]);                                                          \
-        for (int step = SUM_LANES / 2; step > 0; step /= 2)                                        \
-            for (int j = 0; j < step; j++)                                                         \
-                lanes[j] += lanes[j + step];                                                       \
-        return lanes[0];                                                                           \
-    }
-SUM_OF(F64, double)
-
 /* acc[i] += x[0][i] + x[1][i] + ..., sequentially. */
 #define ADD_ROWS_OF(TYPE, T)                                                                       \
     KERN_CLONES static void add_rows_##TYPE(double *restrict acc, const void *const *rows,         \
@@ -80,10 +61,10 @@ static double sum_tile(const struct reducer *f, const void *x, int64_t n)
     char scratch[LOADER_BYTES] __attribute__((aligned(64)));
     double sum = -0.0;
     switch (sum_type(f->x)) {
-    case DT_F64: return sum_F64(x, n);
+    case DT_F64: f->set->sum_rows_f64(&sum, x, 1, n); return sum;
     case DT_BF16: return f->set->sum_bf16(x, n);
     default:
-        f->set->sum_rows(&sum, loader_read(&f->in, scratch, x, (int64_t)f->in.from, n), 1, n);
+        f->set->sum_rows_f32(&sum, loader_read(&f->in, scratch, x, (int64_t)f->in.from, n), 1, n);
         return sum;
     }
 }
@@ -194,6 +175,7 @@ void reducer_tile(const struct reducer *f, void *acc, const void *x, int64_t n)
 {
     char scratch[LOADER_BYTES] __attribute__((aligned(64)));
     union kern_element *element = acc;
+    float best;
     if (f->order == REDUCE_SUM && f->x == DT_F64 && n < SUM_LANES) {
         for (int64_t i = 0; i < n; i++)
             element->f64 += ((const double *)x)[i];
@@ -201,6 +183,11 @@ void reducer_tile(const struct reducer *f, void *acc, const void *x, int64_t n)
     }
     if (f->order == REDUCE_SUM) {
         element->f64 += sum_tile(f, x, n);
+        return;
+    }
+    if (is_extreme_f32(f) && f->x == DT_BF16 &&
+        f->set->extreme_bf16(&best, x, n, f->combine == KERN_MAXIMUM)) {
+        f->fn(acc, (const void *const[]){acc, &best}, 1);
         return;
     }
     x = loader_read(&f->in, scratch, x, (int64_t)f->in.from, n);
@@ -230,20 +217,40 @@ static void extreme_tiles(const struct reducer *f, float *acc, const float *x, i
 
 bool reducer_has_tiles(const struct reducer *f)
 {
-    return (f->order == REDUCE_SUM && f->x == DT_F32) || (is_extreme_f32(f) && !f->in.convert);
+    return (f->order == REDUCE_SUM && (f->x == DT_F32 || f->x == DT_F64)) ||
+           (is_extreme_f32(f) && !f->in.convert);
 }
 
 void reducer_tiles(const struct reducer *f, void *acc, const void *x, int64_t rows, int64_t n)
 {
     const size_t row = (size_t)n * dtype_bytes(f->x);
     if (f->order == REDUCE_SUM && f->x == DT_F32) {
-        f->set->sum_rows(acc, x, rows, n);
+        f->set->sum_rows_f32(acc, x, rows, n);
+    } else if (f->order == REDUCE_SUM && f->x == DT_F64 && n >= SUM_LANES) {
+        f->set->sum_rows_f64(acc, x, rows, n);
     } else if (is_extreme_f32(f) && !f->in.convert) {
         extreme_tiles(f, acc, x, rows, n);
     } else {
         for (int64_t r = 0; r < rows; r++)
             reducer_tile(f, (char *)acc + (size_t)r * f->width, (const char *)x + (size_t)r * row,
                          n);
+    }
+}
+
+/* At most REDUCER_ROWS rows that are converted, some columns at a time. */
+static void reduce_converted_rows(const struct reducer *f, char *acc, const void *const *rows,
+                                  int count, int64_t n)
+{
+    enum { COLUMNS = KERN_TILE / REDUCER_ROWS };
+    char scratch[LOADER_BYTES] __attribute__((aligned(64)));
+    const void *converted[REDUCER_ROWS];
+    for (int64_t i = 0, some; i < n; i += some, acc += (size_t)some * f->width) {
+        some = min_i64(n - i, COLUMNS);
+        for (int r = 0; r < count; r++)
+            converted[r] = loader_read(&f->in, scratch + r * COLUMNS * (int)f->width,
+                                       (const char *)rows[r] + (size_t)i * f->in.from,
+                                       (int64_t)f->in.from, some);
+        f->rows(acc, NULL, converted, count, some);
     }
 }
 
@@ -258,6 +265,11 @@ void reducer_rows(const struct reducer *f, void *acc, const void *const *rows, i
         f->rows(acc, NULL, rows, count, n);
         return;
     }
+    for (int r = 0; f->rows && r < count; r += REDUCER_ROWS)
+        reduce_converted_rows(f, acc, rows + r, count - r < REDUCER_ROWS ? count - r : REDUCER_ROWS,
+                              n);
+    if (f->rows)
+        return;
     for (int r = 0; r < count; r++) {
         const void *row = loader_read(&f->in, scratch, rows[r], (int64_t)f->in.from, n);
         f->fn(acc, (const void *const[]){acc, row}, n);
@@ -318,8 +330,11 @@ int64_t reducer_block(const struct reducer *f, int64_t under, int64_t results)
 bool reducer_goes_down_columns(const struct reducer *f, int64_t columns, int64_t column_stride,
                                int64_t under, int64_t row_stride)
 {
+    enum { FEW = 8 }; /* columns that are faster than one row whose steps depend on each other */
     if (columns == 0)
         return false;
+    if (f->order == REDUCE_IN_ORDER && columns >= FEW) /* the order of both */
+        return true;
     if (column_stride == (int64_t)f->in.from && columns >= 16)
         return true;
     if (f->order != REDUCE_IN_ORDER && under >= 64 && llabs(row_stride) < llabs(column_stride))

@@ -218,16 +218,20 @@ static void make_repeat(struct making *m, const struct step *s)
     add_form(m, s->results[0], x->type, false, NONE, NONE)->repeats = x;
 }
 
-/* Sums of bf16 read narrow numbers directly. */
-static bool sums_narrow(const struct held *x, const struct body *body)
+/* Sums of bf16, and extremes along rows, read narrow numbers directly. */
+static bool reduces_narrow(const struct making *m, const struct held *x, const struct body *body)
 {
-    return x->type == DT_BF16 && x->own != NONE && x->wide == NONE && body->combine == KERN_ADD &&
-           (body->args[0] == DT_F32 || body->args[0] == DT_F64);
+    const struct fuse_group *g = m->g;
+    const bool sums = body->combine == KERN_ADD &&
+                      (body->args[0] == DT_F32 || body->args[0] == DT_F64),
+               picks = (body->combine == KERN_MAXIMUM || body->combine == KERN_MINIMUM) &&
+                       kern_fused_lanes(g->rank, g->dims, g->reduced) == 0;
+    return x->type == DT_BF16 && x->own != NONE && x->wide == NONE && (sums || picks);
 }
 
-static struct held *reduce_operand(struct held *x, const struct body *body)
+static struct held *reduce_operand(const struct making *m, struct held *x, const struct body *body)
 {
-    return x->own == NONE && x->source && sums_narrow(x->source, body) ? x->source : x;
+    return x->own == NONE && x->source && reduces_narrow(m, x->source, body) ? x->source : x;
 }
 
 static void make_reduce(struct making *m, const struct step *s)
@@ -237,8 +241,8 @@ static void make_reduce(struct making *m, const struct step *s)
         return;
     }
     const struct body *body = s->bodies;
-    struct held *x = reduce_operand(form_of(m, s->operands[0]), body);
-    const bool as_wide = is_held_wide(x->type) && !sums_narrow(x, body);
+    struct held *x = reduce_operand(m, form_of(m, s->operands[0]), body);
+    const bool as_wide = is_held_wide(x->type) && !reduces_narrow(m, x, body);
     const int args[] = {as_wide ? wide(m, x) : own(m, x), own(m, form_of(m, s->operands[1]))};
     struct kern_reducer *reducer = ARENA_NEW(&m->pl->p->arena, struct kern_reducer);
     const enum dtype type = s->shapes[0]->dtype;

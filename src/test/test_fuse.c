@@ -446,13 +446,13 @@ START_TEST(bf16_sums_use_32_lanes)
 END_TEST
 
 /* A sum in 32 lanes, as above; an extreme, or NaN if there is one. */
-static double sum_of_row(const float *x, int64_t n)
+static double sum_of_row(const double *x, int64_t n)
 {
     double lanes[32];
     for (int j = 0; j < 32; j++)
         lanes[j] = -0.0;
     for (int64_t k = 0; k < n; k++)
-        lanes[k % 32] += (double)x[k];
+        lanes[k % 32] += x[k];
     for (int step = 16; step > 0; step /= 2)
         for (int j = 0; j < step; j++)
             lanes[j] += lanes[j + step];
@@ -468,18 +468,24 @@ static float extreme_of_row(const float *x, int64_t n, bool greatest)
     return best;
 }
 
+/* Of f32, and of the same numbers as f64. */
 static void expect_sums(const float *x, int64_t rows, int64_t n)
 {
-    double sums[100];
+    double sums[2][100], *wide = mem_alloc((size_t)(rows * n) * sizeof *wide);
+    for (int64_t k = 0; k < rows * n; k++)
+        wide[k] = (double)x[k];
     for (int64_t r = 0; r < rows; r++)
-        sums[r] = (double)r;
-    tile_set()->sum_rows(sums, x, rows, n);
-    for (int64_t r = 0; r < rows; r++) {
-        const double expected = (double)r + sum_of_row(x + r * n, n);
-        ck_assert_msg(memcmp(&sums[r], &expected, sizeof expected) == 0 ||
-                          (sums[r] != sums[r] && expected != expected),
-                      "row %d of %d: %a, not %a", (int)r, (int)n, sums[r], expected);
+        sums[0][r] = sums[1][r] = (double)r;
+    tile_set()->sum_rows_f32(sums[0], x, rows, n);
+    tile_set()->sum_rows_f64(sums[1], wide, rows, n);
+    for (int64_t r = 0; r < 2 * rows; r++) {
+        const double got = sums[r / rows][r % rows],
+                     expected = (double)(r % rows) + sum_of_row(wide + r % rows * n, n);
+        ck_assert_msg(memcmp(&got, &expected, sizeof expected) == 0 ||
+                          (got != got && expected != expected),
+                      "row %d of %d: %a, not %a", (int)(r % rows), (int)n, got, expected);
     }
+    mem_free(wide);
 }
 
 static void expect_extremes(const float *x, int64_t rows, int64_t n, bool greatest)
@@ -494,6 +500,27 @@ static void expect_extremes(const float *x, int64_t rows, int64_t n, bool greate
                       (double)found[r], (double)expected);
     }
     ck_assert_int_eq(ok, !nan);
+}
+
+/* Of the first elements as bf16, with the sign of zero: +0 is greater than -0. */
+static void expect_extreme_bf16(const float *x, int64_t n, bool greatest)
+{
+    uint16_t *codes = mem_alloc((size_t)n * sizeof *codes);
+    float *wide = mem_alloc((size_t)n * sizeof *wide), found;
+    bool zeros[2] = {false};
+    for (int64_t k = 0; k < n; k++) {
+        codes[k] = f32_to_bf16(x[k]);
+        wide[k] = bf16_to_f32(codes[k]);
+        zeros[signbit(wide[k]) != 0] |= wide[k] == 0;
+    }
+    const bool ok = tile_set()->extreme_bf16(&found, codes, n, greatest);
+    const float expected = extreme_of_row(wide, n, greatest);
+    ck_assert_int_eq(ok, expected == expected);
+    ck_assert_msg(!ok || found == expected, "%a, not %a", (double)found, (double)expected);
+    if (ok && expected == 0)
+        ck_assert_int_eq(signbit(found) != 0, greatest ? !zeros[0] : zeros[1]);
+    mem_free(codes);
+    mem_free(wide);
 }
 
 /* Rows end where the storage ends, which the sanitizers check. */
@@ -513,6 +540,8 @@ START_TEST(short_rows_are_reduced_as_one_by_one)
         expect_sums(x, rows, n);
         expect_extremes(x, rows, n, true);
         expect_extremes(x, rows, n, false);
+        expect_extreme_bf16(x, n, true);
+        expect_extreme_bf16(x, n, false);
         mem_free(x);
     }
 }
