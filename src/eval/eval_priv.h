@@ -70,9 +70,9 @@ struct value {
     struct view view;
 };
 
-/* Unbacked storage: pages that read as zeros, given out repeatedly. Storage may exceed them, so that
- * estimates do not depend on how many addresses the system grants: a dry run reads no element of a
- * large array. */
+/* Unbacked storage: pages that read as zeros, given out repeatedly. Storage may exceed them, so
+ * that estimates do not depend on how many addresses the system grants: a dry run reads no element
+ * of a large array. */
 struct unbacked {
     char *pages;
     size_t size, at;
