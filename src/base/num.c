@@ -96,7 +96,9 @@ static double slow_double(struct str s)
     z[s.len] = '\0';
     /* cheap: a constant object in glibc and musl */
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    double v = strtod_l(z, NULL, plain);
+    locale_t before = uselocale(plain);
+    double v = strtod(z, NULL);
+    uselocale(before);
     freelocale(plain);
     if (z != small)
         heap_free(z);

@@ -70,12 +70,13 @@ struct value {
     struct view view;
 };
 
-/* Unbacked storage: pages that read as zeros, given out repeatedly. */
+/* Unbacked storage: pages that read as zeros, given out repeatedly. Storage may exceed them, so
+ * that estimates do not depend on how many addresses the system grants: a dry run reads no element
+ * of a large array. */
 struct unbacked {
     char *pages;
     size_t size, at;
 };
-/* Unbacked storage; NULL when `size` exceeds all of it. */
 void *pool_take_unbacked(struct unbacked *p, size_t size);
 
 void pool_init(struct pool *p);

@@ -33,12 +33,10 @@ void *pool_take_unbacked(struct unbacked *p, size_t size)
 {
     enum { LINE = 64 };
     size = (size + LINE) & ~(size_t)(LINE - 1); /* never 0: no two buffers have the same address */
-    if (size > p->size)
-        return NULL;
-    if (p->at + size > p->size)
+    if (size > p->size - p->at)
         p->at = 0;
     char *at = p->pages + p->at;
-    p->at += size;
+    p->at += size < p->size ? size : 0;
     return at;
 }
 

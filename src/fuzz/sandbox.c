@@ -1,7 +1,8 @@
 /*
  * Working directory and silenced streams of a fuzz target. The directory is in $TMPDIR or /tmp and
  * is removed when the process ends. Only the streams stdout and stderr are redirected, not their
- * descriptors, so that sanitizer reports are still printed.
+ * descriptors, so that sanitizer reports are still printed; in musl, where streams are constants
+ * and there are no sanitizers, the descriptors are.
  */
 #include "fuzz/sandbox.h"
 
@@ -16,6 +17,7 @@ static struct {
     char path[4096];
     int inside, outside; /* directory descriptors */
     FILE *out, *error, *nowhere;
+    int descriptors[2]; /* copies of those of stdout and stderr */
 } sandbox;
 
 static void check(bool ok, const char *what)
@@ -25,6 +27,39 @@ static void check(bool ok, const char *what)
     perror(what);
     abort();
 }
+
+#if defined __linux__ && !defined __GLIBC__
+static void silence(void)
+{
+    for (int k = 0; k < 2; k++) {
+        fflush(k ? stderr : stdout);
+        sandbox.descriptors[k] = dup(k + 1);
+        check(dup2(fileno(sandbox.nowhere), k + 1) > 0, "/dev/null");
+    }
+}
+
+static void restore(void)
+{
+    for (int k = 0; k < 2; k++) {
+        fflush(k ? stderr : stdout);
+        check(dup2(sandbox.descriptors[k], k + 1) > 0, "back");
+        close(sandbox.descriptors[k]);
+    }
+}
+#else
+static void silence(void)
+{
+    sandbox.out = stdout;
+    sandbox.error = stderr;
+    stdout = stderr = sandbox.nowhere;
+}
+
+static void restore(void)
+{
+    stdout = sandbox.out;
+    stderr = sandbox.error;
+}
+#endif
 
 /* Empties the current directory, including subdirectories one level deep. */
 static void empty(const char *directory)
@@ -65,15 +100,12 @@ void sandbox_enter(void)
     if (!sandbox.nowhere)
         sandbox_make();
     check(fchdir(sandbox.inside) == 0, sandbox.path);
-    sandbox.out = stdout;
-    sandbox.error = stderr;
-    stdout = stderr = sandbox.nowhere;
+    silence();
 }
 
 void sandbox_leave(void)
 {
-    stdout = sandbox.out;
-    stderr = sandbox.error;
+    restore();
     empty(".");
     check(fchdir(sandbox.outside) == 0, "back");
 }

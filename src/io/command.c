@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+extern char **environ; /* POSIX leaves the declaration to the program */
+
 enum {
     KEPT_ERROR_OUTPUT = 1 << 16,
     MAX_ERROR_OUTPUT = 16 << 20,

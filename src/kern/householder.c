@@ -5,56 +5,25 @@
  * and `ProductOfElementaryHouseholderReflectors` define them: v is 1 at its pivot and 0 above it.
  * LAPACK computes large matrices of finite, not extreme numbers; all others, and all matrices of a
  * plain run or without OpenBLAS, are computed here in double and rounded once at the end.
- *
- * A matrix is one or two column-major arrays of double, the real and the imaginary parts of its
- * elements; real matrices have only the first.
  */
 #include "kern/lapack.h"
 
 #include "kern/blas.h"
+#include "kern/matrix.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-struct matrix {
-    int64_t rows, columns;
-    double *re, *im;
-};
-
-/* The number of doubles that a rows x columns matrix of this type takes. */
-static int64_t doubles_of(enum dtype t, int64_t rows, int64_t columns)
+void matrix_load(const struct matrix *m, enum dtype t, const void *from)
 {
-    return rows * columns * (dtype_is_complex(t) ? 2 : 1);
+    for (int64_t i = 0, n = m->rows * m->columns; i < n; i++)
+        matrix_set_element(m, i, lapack_load(t, (const char *)from + i * (int64_t)dtype_bytes(t)));
 }
 
-static struct matrix matrix_at(double *scratch, enum dtype t, int64_t rows, int64_t columns)
+void matrix_store(const struct matrix *m, enum dtype t, void *to)
 {
-    double *im = dtype_is_complex(t) ? scratch + rows * columns : NULL;
-    return (struct matrix){rows, columns, scratch, im};
-}
-
-static struct matrix part_of(const struct matrix *m, int64_t row, int64_t column)
-{
-    int64_t at = column * m->rows + row;
-    return (struct matrix){m->rows - row, 1, m->re + at, m->im ? m->im + at : NULL};
-}
-
-static void load_matrix(const struct matrix *m, enum dtype t, const char *from)
-{
-    for (int64_t i = 0, n = m->rows * m->columns; i < n; i++) {
-        struct c128 v = lapack_load(t, from + i * (int64_t)dtype_bytes(t));
-        m->re[i] = v.re;
-        if (m->im)
-            m->im[i] = v.im;
-    }
-}
-
-static void store_matrix(const struct matrix *m, enum dtype t, char *to)
-{
-    for (int64_t i = 0, n = m->rows * m->columns; i < n; i++) {
-        struct c128 v = {m->re[i], m->im ? m->im[i] : 0};
-        lapack_store(t, to + i * (int64_t)dtype_bytes(t), v);
-    }
+    for (int64_t i = 0, n = m->rows * m->columns; i < n; i++)
+        lapack_store(t, (char *)to + i * (int64_t)dtype_bytes(t), matrix_element(m, i));
 }
 
 /* ---- one reflector ---- */
@@ -68,11 +37,10 @@ static bool is_reduced(const struct matrix *x)
     return !x->im || x->im[0] == 0;
 }
 
-/* The largest absolute value of a component; not finite if one is not. */
-static double largest(const struct matrix *x)
+double matrix_largest(const struct matrix *x)
 {
     double max = 0;
-    for (int64_t i = 0; i < x->rows; i++) {
+    for (int64_t i = 0, n = x->rows * x->columns; i < n; i++) {
         double re = fabs(x->re[i]), im = x->im ? fabs(x->im[i]) : 0;
         if (!isfinite(re) || !isfinite(im))
             return INFINITY;
@@ -81,18 +49,18 @@ static double largest(const struct matrix *x)
     return max;
 }
 
-static void fill(const struct matrix *x, double value)
+void matrix_fill(const struct matrix *x, double value)
 {
-    for (int64_t i = 0; i < x->rows; i++) {
+    for (int64_t i = 0, n = x->rows * x->columns; i < n; i++) {
         x->re[i] = value;
         if (x->im)
             x->im[i] = value;
     }
 }
 
-static void shift(const struct matrix *x, int exponent)
+void matrix_shift(const struct matrix *x, int exponent)
 {
-    for (int64_t i = 0; i < x->rows; i++) {
+    for (int64_t i = 0, n = x->rows * x->columns; i < n; i++) {
         x->re[i] = ldexp(x->re[i], exponent);
         if (x->im)
             x->im[i] = ldexp(x->im[i], exponent);
@@ -122,26 +90,22 @@ static void divide(const struct matrix *x, double re, double im)
     }
 }
 
-/* Makes the vector x beta times the first unit vector: its first element becomes beta, which is
- * real, the others become those of v; returns tau. beta has the sign that is not that of the real
- * part of x[0] (-0 counts as positive). A vector that is reduced already is unchanged, with a tau
- * of 0. One with an element that is not finite becomes NaN. */
-static struct c128 make_reflector(const struct matrix *x)
+struct c128 matrix_make_reflector(const struct matrix *x)
 {
     /* squares of numbers between 2^-400 and 2^400 can be summed without overflow */
     enum { SAFE = 400 };
     int exponent = 0;
     if (is_reduced(x))
         return (struct c128){0, 0};
-    const double max = largest(x);
+    const double max = matrix_largest(x);
     if (!isfinite(max)) {
-        fill(x, NAN);
+        matrix_fill(x, NAN);
         return (struct c128){NAN, NAN};
     }
     frexp(max, &exponent);
     exponent = abs(exponent) > SAFE ? exponent : 0;
     if (exponent != 0)
-        shift(x, -exponent);
+        matrix_shift(x, -exponent);
     const double re = x->re[0], im = x->im ? x->im[0] : 0, norm = norm_of(x);
     const double beta = re < 0 ? norm : -norm;
     divide(x, re - beta, im);
@@ -180,8 +144,7 @@ static void add_multiple(double *out, double factor, const double *x, int64_t n)
         out[i] += factor * x[i];
 }
 
-/* x = (I - tau v v^H) x for one vector; v[0] is taken as 1. */
-static void reflect(const struct matrix *v, struct c128 tau, const struct matrix *x)
+void matrix_reflect(const struct matrix *v, struct c128 tau, const struct matrix *x)
 {
     const int64_t n = v->rows - 1;
     double re = x->re[0] + dot(v->re + 1, x->re + 1, n);
@@ -242,21 +205,21 @@ void lapack_householder_qr(struct lapack_item *it)
         lapack_geqrf(it);
         return;
     }
-    double *scratch = lapack_extra(it, doubles_of(it->type, m, n), sizeof *scratch);
+    double *scratch = lapack_extra(it, matrix_doubles(it->type, m, n), sizeof *scratch);
     if (!scratch)
         return;
     struct matrix a = matrix_at(scratch, it->type, m, n);
-    load_matrix(&a, it->type, it->x[0]);
+    matrix_load(&a, it->type, it->x[0]);
     for (int64_t k = 0; k < it->rows[1]; k++) {
-        struct matrix v = part_of(&a, k, k);
-        struct c128 tau = make_reflector(&v), adjoint = {tau.re, -tau.im};
+        struct matrix v = matrix_part(&a, k, k);
+        struct c128 tau = matrix_make_reflector(&v), adjoint = {tau.re, -tau.im};
         for (int64_t j = k + 1; j < n; j++) {
-            struct matrix x = part_of(&a, k, j);
-            reflect(&v, adjoint, &x);
+            struct matrix x = matrix_part(&a, k, j);
+            matrix_reflect(&v, adjoint, &x);
         }
         lapack_store(it->type, (char *)it->x[1] + k * step, tau);
     }
-    store_matrix(&a, it->type, it->x[0]);
+    matrix_store(&a, it->type, it->x[0]);
 }
 
 /* a: m x n, n <= m, below its diagonal the reflectors' v; tau: one for each -> the first n columns
@@ -268,23 +231,23 @@ void lapack_householder_product(struct lapack_item *it)
         lapack_orgqr(it);
         return;
     }
-    const int64_t size = doubles_of(it->type, m, n);
+    const int64_t size = matrix_doubles(it->type, m, n);
     double *scratch = lapack_extra(it, 2 * size, sizeof *scratch);
     if (!scratch)
         return;
     struct matrix a = matrix_at(scratch, it->type, m, n),
                   q = matrix_at(scratch + size, it->type, m, n);
-    load_matrix(&a, it->type, it->x[0]);
+    matrix_load(&a, it->type, it->x[0]);
     memset(q.re, 0, (size_t)size * sizeof *scratch);
     for (int64_t k = 0; k < n; k++)
         q.re[k * m + k] = 1;
     for (int64_t k = it->rows[1] - 1; k >= 0; k--) {
         struct c128 tau = lapack_load(it->type, (char *)it->x[1] + k * step);
-        struct matrix v = part_of(&a, k, k);
+        struct matrix v = matrix_part(&a, k, k);
         for (int64_t j = k; j < n; j++) {
-            struct matrix x = part_of(&q, k, j);
-            reflect(&v, tau, &x);
+            struct matrix x = matrix_part(&q, k, j);
+            matrix_reflect(&v, tau, &x);
         }
     }
-    store_matrix(&q, it->type, it->x[0]);
+    matrix_store(&q, it->type, it->x[0]);
 }

@@ -505,7 +505,7 @@ struct kern_lapack {
     struct thread_pool *workers; /* items of the batch are distributed among them; may be NULL */
     const struct kern_lapack_routine *routine;
     enum dtype type;
-    bool plain; /* use the library only where there is no plain implementation */
+    bool plain; /* do not use the library */
     int count;
     struct kern_lapack_array arrays[KERN_LAPACK_ARRAYS]; /* with consistent dimensions */
     int info; /* index of the array that receives LAPACK's info; -1: none */
@@ -513,10 +513,9 @@ struct kern_lapack {
     int batch_rank;
     const int64_t *batch;
 };
-enum kern_lapack_outcome { KERN_LAPACK_DONE, KERN_LAPACK_NO_MEMORY, KERN_LAPACK_NO_LIBRARY };
 /* spec: CustomCall. lapack_factor.c, lapack_spectral.c and householder.c document the arrays and
- * options of each routine. */
-enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call);
+ * options of each routine. False: out of memory. */
+bool kern_lapack(const struct kern_lapack *call);
 
 /* ---- fft.c ---- */
 

@@ -3,44 +3,44 @@
  *
  * LAPACK for the custom calls of JAX: a whole batch by one routine. Arrays are copied into
  * column-major order and back, whatever their layout in memory. LAPACK is part of OpenBLAS; the
- * last bits of its results depend on the machine. --plain runs it, too. Routines that LAPACK lacks
- * do not need OpenBLAS.
+ * last bits of its results depend on the machine. --plain runs our own implementation, and so do
+ * machines without OpenBLAS.
  */
 #include "kern/lapack.h"
 
 #include "kern/blas.h"
 #include "kern/nest.h"
+#include "kern/plain/function.h"
 
 #include <math.h>
 
 static const struct kern_lapack_routine {
     const char *name;
-    lapack_fn *run;
-    bool own;  /* does not need OpenBLAS */
-    bool tiny; /* nor does it for small matrices (lapack_is_tiny) */
+    lapack_fn *run, *plain; /* plain: for --plain, and without OpenBLAS */
+    bool tiny;              /* `run` does not need OpenBLAS for small matrices (lapack_is_tiny) */
 } routines[] = {
-    {"gees", lapack_gees, false},
-    {"geev", lapack_geev, false},
-    {"gehrd", lapack_gehrd, false},
-    {"geqp3", lapack_geqp3, false},
-    {"geqrf", lapack_geqrf, false},
-    {"gesdd", lapack_gesdd, false},
-    {"gesvd", lapack_gesvd, false},
-    {"getrf", lapack_getrf, false, true},
-    {"gtsp", lapack_gtsp, true},
-    {"gtsv", lapack_gtsv, false},
-    {"heevd", lapack_heevd, false},
-    {"hetrd", lapack_sytrd, false},
-    {"householder_product", lapack_householder_product, true},
-    {"householder_qr", lapack_householder_qr, true},
-    {"orgqr", lapack_orgqr, false},
-    {"ormqr", lapack_ormqr, false},
-    {"potrf", lapack_potrf, false, true},
-    {"syevd", lapack_heevd, false},
-    {"sytrd", lapack_sytrd, false},
-    {"trsm", lapack_trsm, false, true},
-    {"ungqr", lapack_orgqr, false},
-    {"unmqr", lapack_ormqr, false},
+    {"gees", lapack_gees, plain_gees, false},
+    {"geev", lapack_geev, plain_geev, false},
+    {"gehrd", lapack_gehrd, plain_gehrd, false},
+    {"geqp3", lapack_geqp3, plain_geqp3, false},
+    {"geqrf", lapack_geqrf, lapack_householder_qr, false},
+    {"gesdd", lapack_gesdd, plain_gesdd, false},
+    {"gesvd", lapack_gesvd, plain_gesdd, false},
+    {"getrf", lapack_getrf, plain_getrf, true},
+    {"gtsp", lapack_gtsp, lapack_gtsp, true},
+    {"gtsv", lapack_gtsv, plain_gtsv, false},
+    {"heevd", lapack_heevd, plain_heevd, false},
+    {"hetrd", lapack_sytrd, plain_sytrd, false},
+    {"householder_product", lapack_householder_product, lapack_householder_product, true},
+    {"householder_qr", lapack_householder_qr, lapack_householder_qr, true},
+    {"orgqr", lapack_orgqr, lapack_householder_product, false},
+    {"ormqr", lapack_ormqr, plain_ormqr, false},
+    {"potrf", lapack_potrf, plain_potrf, true},
+    {"syevd", lapack_heevd, plain_heevd, false},
+    {"sytrd", lapack_sytrd, plain_sytrd, false},
+    {"trsm", lapack_trsm, plain_trsm, true},
+    {"ungqr", lapack_orgqr, lapack_householder_product, false},
+    {"unmqr", lapack_ormqr, plain_ormqr, false},
 };
 
 const struct kern_lapack_routine *kern_find_lapack(const char *name)
@@ -77,8 +77,10 @@ struct c128 lapack_load(enum dtype t, const char *at)
 
 void lapack_store(enum dtype t, char *at, struct c128 v)
 {
+    v.re = v.re == v.re ? v.re : NAN_MADE;
+    v.im = v.im == v.im ? v.im : NAN_MADE;
     struct c64 narrow = {(float)v.re, (float)v.im};
-    bool wide = t == DT_C128 || t == DT_F64;
+    const bool wide = t == DT_C128 || t == DT_F64;
     memcpy(at, wide ? (void *)&v : &narrow, dtype_bytes(t));
 }
 
@@ -248,7 +250,7 @@ static bool run_items(const struct kern_lapack *call, lapack_fn *run,
     return ok;
 }
 
-enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call)
+bool kern_lapack(const struct kern_lapack *call)
 {
     struct packed packed[KERN_LAPACK_ARRAYS];
     struct lapack_item it = {.type = work_type(call->type),
@@ -258,15 +260,13 @@ enum kern_lapack_outcome kern_lapack(const struct kern_lapack *call)
                              .work_size = -1};
     const struct kern_lapack_routine *r = call->routine;
     if (!any_result(call))
-        return KERN_LAPACK_DONE;
-    if (!r)
-        return KERN_LAPACK_NO_LIBRARY;
+        return true;
     char *workspace = pack(call, packed, &it);
-    const bool usable = r->own || (r->tiny && lapack_is_tiny(&it)) || blas_is_there();
-    const bool ok = workspace && usable && run_items(call, r->run, &it, packed);
+    const bool fast = !call->plain && ((r->tiny && lapack_is_tiny(&it)) || blas_is_there());
+    const bool ok = workspace && run_items(call, fast ? r->run : r->plain, &it, packed);
     for (int k = 0; k < call->count && ok; k++)
         if (call->arrays[k].out)
             kern_convert_view(call->workers, call->arrays[k].out, &packed[k].view);
     mem_free(workspace);
-    return ok ? KERN_LAPACK_DONE : usable ? KERN_LAPACK_NO_MEMORY : KERN_LAPACK_NO_LIBRARY;
+    return ok;
 }

@@ -5,6 +5,7 @@
  *   lapack_factor.c    factorizations and systems of equations
  *   lapack_spectral.c  eigenvalues and singular values
  *   lapack_tiny.c      small real matrices, without the library
+ *   plain/lapack_*.c   the same routines for --plain and builds without the library (matrix.h)
  *   tridiagonal.c      a solver of jaxlib that LAPACK lacks
  *   householder.c      QR factors as defined by XLA
  */
@@ -24,7 +25,7 @@ struct lapack_item {
     fint rows[KERN_LAPACK_ARRAYS],
         columns[KERN_LAPACK_ARRAYS]; /* 1 where the array has lower rank */
     const int64_t *options;
-    bool plain; /* use the library only where there is no plain implementation */
+    bool plain; /* do not use the library */
     fint info;
     /* Workspace, kept between items of the batch. `work` is of the routine's type and has the
      * length that the routine requests; `extra` is for anything else. */
@@ -65,6 +66,16 @@ typedef void lapack_fn(struct lapack_item *it);
 lapack_fn lapack_geev, lapack_gees, lapack_gehrd, lapack_geqp3, lapack_geqrf, lapack_gesdd,
     lapack_gesvd, lapack_getrf, lapack_gtsp, lapack_gtsv, lapack_heevd, lapack_householder_product,
     lapack_householder_qr, lapack_orgqr, lapack_ormqr, lapack_potrf, lapack_sytrd, lapack_trsm;
+
+/* The same without the library, with results that have the same bits on every machine. */
+lapack_fn plain_gees, plain_geev, plain_gehrd, plain_geqp3, plain_gesdd, plain_getrf, plain_gtsv,
+    plain_heevd, plain_ormqr, plain_potrf, plain_sytrd, plain_trsm;
+
+/* Whether the rows and columns that gehrd reduces exist; sets info. */
+bool lapack_gehrd_range(struct lapack_item *it);
+/* Whether singular values do not exist, because of an infinity or a NaN, for which LAPACK might not
+ * terminate: then results are NaN, and info is set. */
+bool lapack_without_end(struct lapack_item *it);
 
 /* Compute the item if it is small and real; else return false. */
 /* Whether no array has a dimension that is too large for these routines; they are real. Finding the

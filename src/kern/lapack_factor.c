@@ -113,18 +113,23 @@ void lapack_ormqr(struct lapack_item *it)
         ;
 }
 
+bool lapack_gehrd_range(struct lapack_item *it)
+{
+    const fint n = it->rows[0], low = (fint)it->options[0], high = (fint)it->options[1];
+    const bool begins = low >= 1 && low <= at_least_one(n),
+               ends = high <= n && high >= (low < n ? low : n);
+    it->info = !begins ? -2 : !ends ? -3 : 0;
+    return begins && ends;
+}
+
 /* a: n x n -> its Hessenberg form, and below it the reflectors; tau; info. low, high: a is
  * triangular already outside of these rows and columns, which count from 1. */
 void lapack_gehrd(struct lapack_item *it)
 {
     fint n = it->rows[0], ld = at_least_one(n), low = (fint)it->options[0],
          high = (fint)it->options[1];
-    bool begins = low >= 1 && low <= at_least_one(n),
-         ends = high <= n && high >= (low < n ? low : n);
-    if (!begins || !ends) { /* LAPACK would also print an error message */
-        it->info = begins ? -3 : -2;
+    if (!lapack_gehrd_range(it)) /* LAPACK would also print an error message */
         return;
-    }
     do
         LAPACK(it, "gehrd", P, P, P, P, P, P, P, P, P)
     (&n, &low, &high, it->x[0], &ld, it->x[1], it->work, &it->work_size, &it->info);

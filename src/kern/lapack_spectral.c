@@ -163,9 +163,8 @@ static double *real_parts(struct lapack_item *it, int k, int64_t *count, float *
     return narrow ? NULL : (double *)it->x[k];
 }
 
-/* Whether LAPACK might not terminate, because of an infinity or a NaN: then results are NaN, and
- * info is for both the value that newer routines return for a NaN: argument 4 is invalid. */
-static bool without_end(struct lapack_item *it)
+/* For both, info is the value that newer routines return for a NaN: argument 4 is invalid. */
+bool lapack_without_end(struct lapack_item *it)
 {
     if (all_finite(it))
         return false;
@@ -199,7 +198,7 @@ void lapack_gesdd(struct lapack_item *it)
     if (!extra)
         return;
     void *real = extra + 64 * few;
-    if (without_end(it))
+    if (lapack_without_end(it))
         return;
     do
         if (complex)
@@ -221,7 +220,7 @@ void lapack_gesvd(struct lapack_item *it)
     char mode = (char)it->options[0];
     bool complex = lapack_complex(it);
     void *real = complex ? lapack_extra(it, 5 * (int64_t)smaller(m, n), lapack_real(it)) : NULL;
-    if (it->no_memory || without_end(it))
+    if (it->no_memory || lapack_without_end(it))
         return;
     do
         if (complex)

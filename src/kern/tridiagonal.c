@@ -9,10 +9,10 @@
  * max|U| of jaxlib is sometimes smaller.
  */
 #include "kern/lapack.h"
+#include "kern/matrix.h"
 #include "kern/plain/function.h"
 
 #include <float.h>
-#include <math.h>
 
 struct system {
     bool wide;
@@ -37,12 +37,8 @@ static struct c128 minus_product(const struct system *s, struct c128 a, struct c
 
 static struct c128 quotient(const struct system *s, struct c128 a, struct c128 b)
 {
-    if (b.im == 0)
-        return rounded(s, a.re / b.re, a.im / b.re);
-    bool flat = fabs(b.re) >= fabs(b.im); /* scaled, so that no intermediate result overflows */
-    double r = flat ? b.im / b.re : b.re / b.im, d = flat ? b.re + b.im * r : b.im + b.re * r;
-    return flat ? rounded(s, (a.re + a.im * r) / d, (a.im - a.re * r) / d)
-                : rounded(s, (a.re * r + a.im) / d, (a.im * r - a.re) / d);
+    const struct c128 q = c_div(a, b);
+    return rounded(s, q.re, q.im);
 }
 
 static double size_of(struct c128 v) { return v.im == 0 ? fabs(v.re) : real_hypot(v.re, v.im); }

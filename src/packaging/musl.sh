@@ -17,7 +17,8 @@ apt-get $sources -q update
 apt-get $sources -q source --only-source zlib check
 (cd zlib-*/ && CC=musl-gcc CFLAGS="-O2 -fPIC" ./configure --prefix="$to" --static && make libz.a && make install)
 (cd check-*/ && CC=musl-gcc CFLAGS="-O1 -w" ./configure --prefix="$to" --disable-shared --disable-subunit &&
-    make -C lib && make -C src install && cp check_stdint.h "$to/include" && cp check.pc "$to/lib/pkgconfig")
+    make -C lib && make -C src install && cp check_stdint.h "$to/include" &&
+    sed 's/-lcheck_pic/-lcheck/' check.pc >"$to/lib/pkgconfig/check.pc")
 cp /usr/include/histedit.h "$to/include"
 printf 'Name: libedit\nDescription: header\nVersion: 3.1\nCflags: -I%s\n' "$to/include" >"$to/lib/pkgconfig/libedit.pc"
 printf "[binaries]\nc = 'musl-gcc'\n[properties]\npkg_config_libdir = '%s'\n" "$to/lib/pkgconfig" >"$to/musl.ini"

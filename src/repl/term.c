@@ -75,11 +75,19 @@ struct place term_place(struct str text, size_t prompt_width)
 
 size_t term_width(struct str s) { return place_of(s, 0, SIZE_MAX).column; }
 
+static bool has_codeset(locale_t l, const char *name)
+{
+    locale_t before = uselocale(l);
+    const bool has = strcmp(nl_langinfo(CODESET), name) == 0;
+    uselocale(before);
+    return has;
+}
+
 /* The locale of the user; UTF-8 if none is set. */
 static locale_t character_locale(void)
 {
     locale_t l = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    if (l && strcmp(nl_langinfo_l(CODESET, l), "ANSI_X3.4-1968") != 0)
+    if (l && !has_codeset(l, "ANSI_X3.4-1968"))
         return l;
     locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     if (!utf8)
@@ -92,7 +100,7 @@ static locale_t character_locale(void)
 bool line_utf8(void)
 {
     locale_t l = character_locale();
-    bool utf8 = l && strcmp(nl_langinfo_l(CODESET, l), "UTF-8") == 0;
+    bool utf8 = l && has_codeset(l, "UTF-8");
     if (l)
         freelocale(l);
     return utf8;

@@ -85,6 +85,7 @@ int open(const char *path, int flags, ...)
     return open_file(path, flags, mode);
 }
 
+#ifndef open64 /* in musl, another name of open */
 int open64(const char *path, int flags, ...)
 {
     va_list ap;
@@ -93,6 +94,7 @@ int open64(const char *path, int flags, ...)
     va_end(ap);
     return open_file(path, flags, mode);
 }
+#endif
 
 void *dlopen(const char *path, int flags)
 {

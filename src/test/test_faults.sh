@@ -130,7 +130,9 @@ lines OUT.txt trace m.hlo --random --output=OUT.txt
 lines OUT.txt repl m.hlo -c '.run --random' -c '.once OUT.txt' -c y
 lines OUT.txt repl m.hlo -c '.run --random' -c '.output OUT.txt' -c y
 END
-hlo() { eval "timeout 60 \"\$HLO\" $*"; }
+# Only the program is preloaded: timeout may be of another architecture.
+hlo() { eval "timeout 60 env \${preload:+LD_PRELOAD=\"\$preload\"} \"\$HLO\" $*"; }
+preload=
 
 # ---- standard output ----
 
@@ -195,7 +197,7 @@ report "full disks, missing directories, links: $(grep -c . ../write) commands"
 # ---- short and interrupted calls ----
 
 preloaded() { # FAULTS COMMAND
-    (export LD_PRELOAD="$shim" FAULTS="$1"; hlo "$2") </dev/null
+    (export FAULTS="$1"; preload=$shim; hlo "$2") </dev/null
 }
 while IFS= read -r command; do
     hlo "$command" >../want 2>../want_err </dev/null

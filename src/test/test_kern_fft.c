@@ -42,9 +42,10 @@ typedef long double complex number;
 /* exp(-2 pi i k / n), or with +i */
 static number *roots(int64_t n, bool back)
 {
+    const long double pi = 3.14159265358979323846264338327950288L;
     number *w = malloc((size_t)n * sizeof *w);
     for (int64_t k = 0; k < n; k++)
-        w[k] = cexpl((back ? 2 : -2) * M_PIl * I * (long double)k / (long double)n);
+        w[k] = cexpl((back ? 2 : -2) * pi * I * (long double)k / (long double)n);
     return w;
 }
 

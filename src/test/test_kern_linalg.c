@@ -121,7 +121,7 @@ static void run_householder(const char *routine, bool plain, const struct view *
                             .info = -1,
                             .batch_rank = a->rank - 2,
                             .batch = a->dims};
-    ck_assert_int_eq(kern_lapack(&k), KERN_LAPACK_DONE);
+    ck_assert(kern_lapack(&k));
 }
 
 /* Pivots are large, so that their signs do not depend on rounding. */
@@ -226,7 +226,7 @@ static void call_lapack(struct thread_pool *workers, const char *routine, enum d
                             .batch = in[0]->dims};
     for (int i = 0; options[i]; i++)
         k.options[i] = options[i];
-    ck_assert_int_eq(kern_lapack(&k), KERN_LAPACK_DONE);
+    ck_assert(kern_lapack(&k));
 }
 
 /* The largest difference between row pivots applied to a and L U. */

@@ -722,9 +722,13 @@ static void put_slice_module(struct slice_program *n)
         "constant(700)\n",
         t->type, PIECE);
     put(t,
-        "  next = s32[] add(i1, i5)\n  l7 = %s[%d] iota(), iota_dimension=0\n  l8 = %s[%d] "
-        "divide(l2, l7)\n",
-        t->type, LARGE, t->type, LARGE);
+        "  next = s32[] add(i1, i5)\n  l7 = %s[%d] iota(), iota_dimension=0\n  one = %s[] "
+        "constant(1)\n",
+        t->type, LARGE, t->type);
+    put(t, /* no division by 0: the sign of a NaN depends on the processor */
+        "  ones = %s[%d] broadcast(one), dimensions={}\n  divisor = %s[%d] add(l7, ones)\n  l8 = "
+        "%s[%d] divide(l2, divisor)\n",
+        t->type, LARGE, t->type, LARGE, t->type, LARGE);
     n->large_count = 2 + chance(t, 3);
     memcpy(n->large, (const int[]){2, 3, 7, 8}, 4 * sizeof(int));
     n->piece[n->piece_count++] = 4;

@@ -29,8 +29,8 @@ struct coordinator {
     struct rank_run *rank_run;
     int64_t over, count;
     struct report_state *report_states;
-    struct wait *waits; /* the deadlocked participants, as of the last check; ... */
-    int64_t wait_count; /* ... set when the run is stopped */
+    struct blocked *waits; /* the deadlocked participants, as of the last check; ... */
+    int64_t wait_count;    /* ... set when the run is stopped */
     bool *can_proceed;
     struct diags messages; /* diagnostics of the run */
     int64_t seen_over,
@@ -44,7 +44,7 @@ struct coordinator *coordinator_new(struct rank_run *c)
     b->rank_run = c;
     b->count = c->count;
     b->report_states = ARENA_ARRAY(&c->arena, struct report_state, c->count);
-    b->waits = ARENA_ARRAY(&c->arena, struct wait, c->count);
+    b->waits = ARENA_ARRAY(&c->arena, struct blocked, c->count);
     b->can_proceed = ARENA_ARRAY(&c->arena, bool, c->count);
     diags_init(&b->messages, c->ds->source);
     for (int64_t k = 0; k < c->count; k++)
@@ -188,10 +188,10 @@ static int64_t find_stuck(struct coordinator *b)
             continue;
         for (int64_t j = 0; j < s->waits_for_count; j++)
             compare_counts(b, k, s->waits_for[j]);
-        b->waits[count++] = (struct wait){.participant = k,
-                                          .at = s->at,
-                                          .count = s->waits_for_count,
-                                          .waits_for = (int64_t *)(uintptr_t)s->waits_for};
+        b->waits[count++] = (struct blocked){.participant = k,
+                                             .at = s->at,
+                                             .count = s->waits_for_count,
+                                             .waits_for = (int64_t *)(uintptr_t)s->waits_for};
     }
     return world_keep_stuck(b->waits, count, b->can_proceed);
 }

@@ -365,8 +365,8 @@ static bool waits(const struct participant *p)
 
 static void add_wait(struct world *w, const struct participant *p)
 {
-    struct wait *wait = &w->waits[w->wait_count++];
-    *wait = (struct wait){.participant = p->number, .at = p->at};
+    struct blocked *wait = &w->waits[w->wait_count++];
+    *wait = (struct blocked){.participant = p->number, .at = p->at};
     int64_t max = p->state == RECEIVING ? 1 : p->rendezvous_state->count;
     wait->waits_for = w->waits_for + p->number * w->count;
     if (p->state == RECEIVING)

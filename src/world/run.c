@@ -127,7 +127,7 @@ static void init(struct world *w, struct world_participant *tasks, int64_t count
     w->count = w->running = count;
     w->spins = world_spins(count);
     w->participants = ARENA_ARRAY(&w->arena, struct participant, count);
-    w->waits = ARENA_ARRAY(&w->arena, struct wait, count);
+    w->waits = ARENA_ARRAY(&w->arena, struct blocked, count);
     w->can_proceed = ARENA_ARRAY(&w->arena, bool, count);
     w->waits_for = arena_alloc(&w->arena, (size_t)(count * count) * sizeof *w->waits_for);
     w->oom_scope = oom_innermost();

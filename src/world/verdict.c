@@ -8,7 +8,7 @@
 
 enum { MAX_NOTES = 8, MAX_NAMES = 8 };
 
-static bool can_proceed_after(const struct wait *wait, const bool *can_proceed)
+static bool can_proceed_after(const struct blocked *wait, const bool *can_proceed)
 {
     for (int64_t k = 0; k < wait->count; k++)
         if (!can_proceed[wait->waits_for[k]])
@@ -16,7 +16,7 @@ static bool can_proceed_after(const struct wait *wait, const bool *can_proceed)
     return true;
 }
 
-int64_t world_keep_stuck(struct wait *waits, int64_t count, bool *can_proceed)
+int64_t world_keep_stuck(struct blocked *waits, int64_t count, bool *can_proceed)
 {
     int64_t stuck = 0;
     for (bool again = true; again;) {
@@ -32,7 +32,7 @@ int64_t world_keep_stuck(struct wait *waits, int64_t count, bool *can_proceed)
 }
 
 /* `itself`, `participant 1`, `participants 0, 2 and 3, 1 of which has ended` */
-static struct str name_all(const struct outcome *o, const struct wait *wait)
+static struct str name_all(const struct outcome *o, const struct blocked *wait)
 {
     struct buf b = {0};
     int64_t shown = wait->count <= MAX_NAMES ? wait->count : MAX_NAMES, ended = 0;
@@ -98,7 +98,7 @@ static bool comes_after(struct arena *a, const struct inst *late, const struct i
 static const struct inst *held_send(const struct outcome *o, int64_t from, int64_t channel,
                                     const struct inst **held_by)
 {
-    const struct wait *w = o->waits, *end = o->waits + o->wait_count;
+    const struct blocked *w = o->waits, *end = o->waits + o->wait_count;
     while (w < end && w->participant != from)
         w++;
     if (w == end)
@@ -113,7 +113,7 @@ static const struct inst *held_send(const struct outcome *o, int64_t from, int64
 }
 
 static void tell_held_send(const struct outcome *o, struct diags *ds, struct diag *d,
-                           const struct wait *wait)
+                           const struct blocked *wait)
 {
     const struct inst *held_by, *send;
     if (wait->at->opcode != OP_RECV_DONE)
@@ -128,13 +128,13 @@ static void tell_held_send(const struct outcome *o, struct diags *ds, struct dia
 
 static void tell_waits(const struct outcome *o, struct diags *ds)
 {
-    const struct wait *first = &o->waits[0];
+    const struct blocked *first = &o->waits[0];
     struct diag *d = DIAG(ds, first->at->span, WAIT_DEADLOCK, op_spelling(first->at->opcode),
                           first->participant, STR_ARG(name_all(o, first)));
     d->where = inst_where(&ds->arena, first->at);
     tell_held_send(o, ds, d, first);
     for (int64_t k = 1; k < o->wait_count && k <= MAX_NOTES; k++) {
-        const struct wait *wait = &o->waits[k];
+        const struct blocked *wait = &o->waits[k];
         diag_note(ds, d, wait->at->span, "%s on participant %" PRId64 " waits for " STR_FMT,
                   op_spelling(wait->at->opcode), wait->participant, STR_ARG(name_all(o, wait)));
         tell_held_send(o, ds, d, wait);

@@ -35,7 +35,7 @@ bool world_had_its_time(pthread_t participant);
 /* ---- verdict.c: common to threads and ranks ---- */
 
 /* A blocked participant: the instruction, and the participants that it waits for. */
-struct wait {
+struct blocked {
     int64_t participant;
     const struct inst *at;
     int64_t count;
@@ -44,7 +44,7 @@ struct wait {
 /* Removes from the list the participants that may still proceed; the deadlocked ones keep their
  * order. Returns their number. can_proceed[k]: whether participant k may proceed; a blocked
  * participant for which all those that it waits for may proceed is added. */
-int64_t world_keep_stuck(struct wait *waits, int64_t count, bool *can_proceed);
+int64_t world_keep_stuck(struct blocked *waits, int64_t count, bool *can_proceed);
 
 /* How a participant has terminated. */
 struct ending {
@@ -58,7 +58,7 @@ struct outcome {
     struct arena *arena;
     int64_t count;
     struct ending *endings;
-    const struct wait *waits; /* the deadlocked participants */
+    const struct blocked *waits; /* the deadlocked participants */
     int64_t wait_count;
 };
 /* Reports the failure of the run to `ds`; true: it has not failed. */
@@ -125,7 +125,7 @@ struct world {
     struct rendezvous_state *closed; /* all members have arrived; some may not have left yet */
     int spins;                       /* maximum number of polls before blocking */
     atomic_bool stop;                /* the run has failed: all participants must stop */
-    struct wait *waits;
+    struct blocked *waits;
     int64_t wait_count;
     bool *can_proceed;  /* `waits`, `can_proceed` and `waits_for` have their maximum size from the
                            start, ... */
