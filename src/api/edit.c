@@ -171,6 +171,7 @@ hlo_module *hlo_inline_calls(const hlo_listing *l, const hlo_listing *other)
     if (!is_small_inlined(l, other, FACTOR * count + SMALL))
         return NULL;
     hlo_edit *e = hlo_edit_new(l);
+    edit_keep_dead(e->e);
     for (size_t i = 0; i < count; i++)
         if (is_only_here(l, other, i))
             any |= !edit_inline(e->e, hlo_listing_inst(l, i), 0);
