@@ -226,6 +226,9 @@ void hlo_edit_strip(hlo_edit *e, unsigned what);
 /* The new module; NULL with messages. The edit is freed in both cases. Verify the module; free it
  * by hlo_module_free. It does not depend on the original module. */
 hlo_module *hlo_edit_finish(hlo_edit *e, hlo_messages *m);
+/* A verified copy of a module in which calls of computations that `other` does not call, by name,
+ * are inlined; NULL if there are none, or if it would have too many instructions. */
+hlo_module *hlo_inline_calls(const hlo_listing *l, const hlo_listing *other);
 
 /* ---- showing values ---- */
 

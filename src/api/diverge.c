@@ -36,9 +36,12 @@ struct search {
     hlo_literal *guess;       /* unless NULL, replaces the value of b in place of that of a */
     hlo_messages *ignored;    /* of the alternative */
     hlo_program *alternative; /* unless NULL, computes it from the operands */
+    const struct match_change *change;      /* or NULL */
+    hlo_literal *extras[MATCH_EXTRA_COUNT]; /* values of its extras in the current run */
     uint64_t trial_events;
     uint64_t *executions; /* of an instruction in the current run, by participant */
     hlo_pairing *pairing; /* as given */
+    hlo_pairing *found;   /* before any change is tried */
     struct hlo_divergence *out;
     hlo_messages *m;
 };
@@ -201,19 +204,35 @@ static uint64_t most_events(const struct search *s)
 /* Replaces the value of an instruction of b by that of the alternative. */
 static bool set_alternative(struct search *s, const struct hlo_event *e)
 {
-    const hlo_literal *operands[MATCH_OPERAND_COUNT] = {NULL};
-    const size_t count = (size_t)hlo_listing_inst(s->matching.b.l, e->inst)->operand_count;
-    for (size_t k = 0; k < count && k < MATCH_OPERAND_COUNT; k++)
+    const hlo_literal *operands[MATCH_OPERAND_COUNT + MATCH_EXTRA_COUNT] = {NULL};
+    size_t count = (size_t)hlo_listing_inst(s->matching.b.l, e->inst)->operand_count;
+    for (size_t k = 0; k < count; k++)
         if (!(operands[k] = hlo_event_operand(e, k)))
+            return false;
+    for (size_t k = 0; k < s->change->extra_count; k++)
+        if (!(operands[count++] = s->extras[k]))
             return false;
     SCOPED_LITERAL *value = hlo_run(s->alternative, operands, count, s->ignored);
     return value && hlo_event_set(e, value, s->ignored);
+}
+
+/* Keeps the last value of an instruction that a change has as a further operand. */
+static void keep_extra(struct search *s, const struct hlo_event *e)
+{
+    for (size_t k = 0; k < s->change->extra_count; k++)
+        if (s->change->extras[k] == e->inst) {
+            const hlo_literal *value = hlo_event_value(e);
+            hlo_literal_free(s->extras[k]);
+            s->extras[k] = value ? hlo_literal_copy(value) : NULL;
+        }
 }
 
 /* Replaces the value of an instruction of b by that of a. */
 static bool replace(void *context, const struct hlo_event *e)
 {
     struct search *s = context;
+    if (s->change)
+        keep_extra(s, e);
     if (s->alternative && e->inst == s->trial.b)
         return set_alternative(s, e) && s->trial_events++ <= most_events(s);
     const hlo_literal *value = e->inst == s->trial.b ? next_value(s, e) : NULL;
@@ -293,7 +312,8 @@ static const struct suspect *find_first(struct search *s, const struct suspect *
 
 struct explanation { /* a change of b with which the results agree */
     struct match_change change;
-    /* Instructions of b with a partner of equal value then, and names that fit. */
+    /* Twice the instructions of b with a partner of equal value then, and what fits; less 1 if it
+     * is misplaced. */
     long evidence;
 };
 
@@ -306,6 +326,7 @@ struct explanations {
 static bool prepare_change(struct search *s, const struct match_change *c)
 {
     s->guess = c->value;
+    s->change = c;
     s->alternative = c->module
                          ? hlo_plan(c->module, &HLO_WITH(hlo_run_options, .threads = 1), s->ignored)
                          : NULL;
@@ -317,6 +338,11 @@ static void end_change(struct search *s)
     hlo_program_free(s->alternative);
     s->alternative = NULL;
     s->guess = NULL;
+    s->change = NULL;
+    for (size_t k = 0; k < MATCH_EXTRA_COUNT; k++) {
+        hlo_literal_free(s->extras[k]);
+        s->extras[k] = NULL;
+    }
 }
 
 /* Whether the results agree with a change. Then instructions are paired anew. */
@@ -340,37 +366,62 @@ static bool is_explained(const struct explanations *x, size_t inst)
     return false;
 }
 
-/* Tries a change; false if it does not apply. */
-static bool try_change(struct search *s, const struct match_candidate *c,
-                       const struct match_values *values, size_t variant,
-                       hlo_literal *const *expected, hlo_literal **results,
-                       struct explanations *out)
+/* The search of explanations among the changes of some candidates. */
+struct trying {
+    struct search *s;
+    const struct match_candidate *candidates;
+    size_t count;
+    size_t trials; /* that may be made */
+    hlo_literal *const *expected;
+    hlo_literal **results;
+    struct explanations *out;
+};
+
+static bool may_try(const struct trying *t)
 {
-    struct explanation *e = &out->at[out->count];
-    if (!match_change(&s->matching, c, values, variant, &e->change))
-        return false;
-    if (change_repairs(s, &e->change, expected, results)) {
-        e->evidence = (long)match_agreeing(&s->matching) + e->change.likelihood;
-        out->count++;
+    return t->trials > 0 && t->out->count < MOST_EXPLANATIONS;
+}
+
+/* Tries the change that the next explanation would have. Leaves the tracks and pairs as they were.
+ */
+static void try_change(struct trying *t)
+{
+    const struct matching before = t->s->matching;
+    struct explanation *e = &t->out->at[t->out->count];
+    t->trials--;
+    if (change_repairs(t->s, &e->change, t->expected, t->results)) {
+        const struct matching *m = &t->s->matching;
+        e->evidence = 2 * ((long)match_agreeing(m) + match_likelihood(m, &e->change)) -
+                      match_is_misplaced(m, e->change.of.inst);
+        t->s->matching = before;
+        hlo_pair_copy(before.pairing, t->s->found);
+        t->out->count++;
     } else {
         match_change_free(&e->change);
     }
-    return true;
 }
 
-/* Tries values, each for all constants that no earlier one explains; or, if NULL, all changes of
- * each instruction. */
-static void try_changes(struct search *s, const struct match_candidate *candidates, size_t count,
-                        const struct match_values *values, size_t trials,
-                        hlo_literal *const *expected, hlo_literal **results,
-                        struct explanations *out)
+/* Tries values, each for all constants that no earlier one explains. */
+static void try_values(struct trying *t)
 {
-    const size_t variants = values ? values->count : MATCH_CHANGES;
-    for (size_t k = 0; k < count * variants && trials > 0 && out->count < MOST_EXPLANATIONS; k++) {
-        const struct match_candidate *c = &candidates[values ? k % count : k / variants];
-        if (!values || !is_explained(out, c->inst))
-            trials -=
-                try_change(s, c, values, values ? k / count : k % variants, expected, results, out);
+    const struct match_values values = match_values_of_constants(&t->s->matching);
+    for (size_t v = 0; v < values.count; v++)
+        for (size_t k = 0; k < t->count && may_try(t); k++)
+            if (!is_explained(t->out, t->candidates[k].inst) &&
+                match_change_constant(&t->s->matching, &t->candidates[k], &values, v,
+                                      &t->out->at[t->out->count].change))
+                try_change(t);
+}
+
+/* Tries all changes of a kind of each instruction. */
+static void try_variants(struct trying *t, enum match_kind kind)
+{
+    for (size_t k = 0; k < t->count && may_try(t); k++) {
+        const struct match_variants v = match_variants_of(&t->s->matching, &t->candidates[k], kind);
+        for (size_t n = 0; n < v.count && may_try(t); n++)
+            if (match_change(&t->s->matching, &t->candidates[k], &v, n,
+                             &t->out->at[t->out->count].change))
+                try_change(t);
     }
 }
 
@@ -389,7 +440,7 @@ static void sort_explanations(struct explanations *x)
 static void report_explanations(struct search *s, const struct explanations *x)
 {
     struct hlo_divergence *out = s->out;
-    enum { ABOUT = 2 };
+    enum { ABOUT = 4 };
     for (size_t k = 0; k < x->count && x->at[k].evidence >= x->at[0].evidence - ABOUT; k++) {
         const struct match_change *c = &x->at[k].change;
         bool reported = out->change_count == COUNT_OF(out->changes);
@@ -412,16 +463,22 @@ static bool find_changes(struct search *s, const struct suspect *u, hlo_literal 
     const size_t most = affordable(s);
     struct explanations found = {.count = 0};
     enum match_scope scope = u ? match_scope_of(&s->matching, u) : MATCH_RESULTS;
-    const bool itself = scope == MATCH_ITSELF;
-    for (; scope <= MATCH_ALL && found.count == 0 && s->participants == 1; scope++) {
-        struct match_candidate *constants, *insts;
-        const struct match_values values = match_values_of_constants(&s->matching);
-        const size_t constant_count = match_candidates(&s->matching, u, scope, true, &constants),
-                     count = match_candidates(&s->matching, u, scope, false, &insts);
-        try_changes(s, constants, constant_count, &values, most, expected, results, &found);
-        try_changes(s, insts, count, NULL, most > MIN_TRIALS ? MORE * most : most, expected,
-                    results, &found);
-        if (itself)
+    size_t own = 0; /* explanations by the suspect itself */
+    hlo_pair_copy(s->found, s->matching.pairing);
+    for (; scope <= MATCH_ALL && found.count == own && s->participants == 1; scope++) {
+        struct trying constants = {
+            .s = s, .trials = most, .expected = expected, .results = results, .out = &found};
+        struct trying insts = constants;
+        constants.count = match_candidates(&s->matching, u, scope, true, &constants.candidates);
+        insts.count = match_candidates(&s->matching, u, scope, false, &insts.candidates);
+        try_values(&constants);
+        for (int kind = MATCH_OPERATION; kind <= MATCH_OPERAND; kind++) {
+            insts.trials = most > MIN_TRIALS ? MORE * most : most;
+            try_variants(&insts, (enum match_kind)kind);
+        }
+        if (scope == MATCH_ITSELF)
+            own = found.count;
+        if (scope == MATCH_ITSELF && u->evidence != OTHER_OPERAND)
             break;
     }
     sort_explanations(&found);
@@ -591,6 +648,7 @@ bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence 
     }
     SCOPED_LISTING *a = hlo_list(s.c.a->module), *b = hlo_list(s.c.b->module);
     s.pairing = hlo_pair(a, b);
+    s.found = hlo_pair(a, b);
     arena_init(&s.arena);
     s.matching =
         (struct matching){.arena = &s.arena, .pairing = s.c.pairing, .tolerance = &s.tolerance};
@@ -608,6 +666,7 @@ bool hlo_diverge(const struct hlo_comparison *comparison, struct hlo_divergence 
         hlo_divergence_free(out);
     arena_free(&s.arena);
     hlo_pairing_free(s.pairing);
+    hlo_pairing_free(s.found);
     return ok;
 }
 

@@ -121,3 +121,69 @@ hlo_module *hlo_edit_finish(hlo_edit *e, hlo_messages *m)
     hlo_edit_free(e);
     return out;
 }
+
+/* ---- inlining calls ---- */
+
+/* Whether a listing has a call of a computation with this name. */
+static bool has_call(const hlo_listing *l, const char *name)
+{
+    const long c = hlo_list_find_computation(l, name);
+    if (c < 0)
+        return false;
+    const struct hlo_listed_computation called = hlo_list_computation(l, (size_t)c);
+    for (size_t k = 0; k < called.caller_count; k++)
+        if (hlo_listing_inst(l, called.callers[k])->opcode == OP_CALL)
+            return true;
+    return false;
+}
+
+/* Whether to inline an instruction: a call of a computation that the other module does not call. */
+static bool is_only_here(const hlo_listing *l, const hlo_listing *other, size_t i)
+{
+    return hlo_listing_inst(l, i)->opcode == OP_CALL &&
+           !has_call(other, hlo_list_computation(l, hlo_list_inst(l, i).callees[0]).name);
+}
+
+/* Whether the module has at most `most` instructions with calls inlined. Nested calls multiply
+ * them. */
+static bool is_small_inlined(const hlo_listing *l, const hlo_listing *other, size_t most)
+{
+    SCOPED_ARENA scratch = arena_make();
+    const size_t count = hlo_list_computations(l);
+    size_t *sizes = ARENA_ARRAY(&scratch, size_t, count), all = 0;
+    for (size_t c = 0; c < count && all <= most; c++) { /* callees precede callers */
+        const struct hlo_listed_computation x = hlo_list_computation(l, c);
+        sizes[c] = x.count;
+        for (size_t i = x.first; i < x.first + x.count && sizes[c] <= most; i++)
+            if (is_only_here(l, other, i))
+                sizes[c] += sizes[hlo_list_inst(l, i).callees[0]];
+        all += sizes[c];
+    }
+    return all <= most;
+}
+
+hlo_module *hlo_inline_calls(const hlo_listing *l, const hlo_listing *other)
+{
+    OOM_SCOPE(NULL);
+    enum { FACTOR = 16, SMALL = 10000 };
+    const size_t count = hlo_list_count(l);
+    bool any = false;
+    if (!is_small_inlined(l, other, FACTOR * count + SMALL))
+        return NULL;
+    hlo_edit *e = hlo_edit_new(l);
+    edit_keep_dead(e->e);
+    for (size_t i = 0; i < count; i++)
+        if (is_only_here(l, other, i))
+            any |= !edit_inline(e->e, hlo_listing_inst(l, i), 0);
+    if (!any) {
+        hlo_edit_free(e);
+        return NULL;
+    }
+    SCOPED_MESSAGES *ignored = hlo_messages_new();
+    hlo_module *made = hlo_edit_finish(e, ignored);
+    if (made && !hlo_verify(made, ignored)) {
+        hlo_module_free(made);
+        return NULL;
+    }
+    return made;
+}

@@ -114,6 +114,19 @@ bool match_identical(const struct matching *m, size_t a, size_t b)
     return !differ(&exact, a, b, NULL);
 }
 
+bool match_same_values(const struct tracks *t, size_t i, size_t j)
+{
+    for (size_t k = 0; k < t->participants; k++) {
+        const struct track *x = track_of(t, k, i), *y = track_of(t, k, j);
+        bool same = x->executions == y->executions;
+        for (size_t n = 0; n < x->kept && same; n++)
+            same = memcmp(x->at[n].digest, y->at[n].digest, sizeof x->at[n].digest) == 0;
+        if (!same)
+            return false;
+    }
+    return true;
+}
+
 /* Whether its value consists of elements of operands. */
 static bool moves(const struct inst *i)
 {
@@ -129,6 +142,11 @@ static bool is_constant(const struct tracks *t, size_t b)
     while (moves(i) && i->operand_count == 1)
         i = i->operands[0];
     return i->opcode == OP_CONSTANT;
+}
+
+static bool is_informative(const struct matching *m, size_t participant, size_t b)
+{
+    return track_of(&m->b, participant, b)->information >= LOOK_INFORMATION;
 }
 
 /* ---- pairing ---- */
@@ -178,11 +196,9 @@ struct str match_stem(const char *name)
     return (struct str){start, strcspn(start, ".[")};
 }
 
-/* Whether their names or op_names may be those of the same operation of the program: JAX names
- * instructions by it, and passes keep the op_name. */
-static bool are_related(const struct hlo_listed *x, const struct hlo_listed *y)
+bool match_are_related(struct hlo_listed x, struct hlo_listed y)
 {
-    const char *const names[2][2] = {{x->name, x->op_name}, {y->name, y->op_name}};
+    const char *const names[2][2] = {{x.name, x.op_name}, {y.name, y.op_name}};
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
             const struct str stem = match_stem(names[0][i]);
@@ -196,7 +212,7 @@ static bool are_related(const struct hlo_listed *x, const struct hlo_listed *y)
 static int likeness(const struct matching *m, size_t a, size_t b)
 {
     const struct hlo_listed x = hlo_list_inst(m->a.l, a), y = hlo_list_inst(m->b.l, b);
-    return 4 * (strcmp(x.op, y.op) == 0) + 2 * are_related(&x, &y) +
+    return 4 * (strcmp(x.op, y.op) == 0) + 2 * match_are_related(x, y) +
            (hlo_pair_of_a(m->pairing, a).other < 0);
 }
 
@@ -248,7 +264,7 @@ static bool is_equal(const struct matching *m, const struct direction *d, size_t
     const struct hlo_listed x = hlo_list_inst(m->a.l, a), y = hlo_list_inst(m->b.l, b);
     return same_op(&x, &y)
                ? same_operands(m, &x, &y, (struct difference_at){0})
-               : m->loosely && inst_of(&m->b, b)->opcode == OP_CONSTANT && are_related(&x, &y);
+               : m->loosely && inst_of(&m->b, b)->opcode == OP_CONSTANT && match_are_related(x, y);
 }
 
 /* The most similar instruction with equal value; -1: none. A value with little information must
@@ -501,6 +517,23 @@ static bool shares_operand(const struct matching *m, const struct hlo_listed *x,
     return false;
 }
 
+/* Whether all operands but one are equal, one with enough information not to be so by chance, and
+ * the other one has a partner: it is the wrong one, rather than wrong itself. */
+static bool has_other_operand(const struct matching *m, const struct hlo_listed *x,
+                              const struct hlo_listed *y, struct difference_at at)
+{
+    size_t informative = 0, others = 0;
+    for (size_t k = 0; k < x->operand_count && k < y->operand_count; k++) {
+        if (agree_at(m, x->operands[k], y->operands[k], at))
+            informative += is_informative(m, at.participant, y->operands[k]);
+        else if (is_paired(m, hlo_pair_source(m->b.l, y->operands[k])))
+            others++;
+        else
+            return false;
+    }
+    return informative > 0 && others == 1;
+}
+
 /* Whether b had the value of an instruction with the same op as long as their operands were equal:
  * the difference is that of an operand. */
 static bool is_explained(const struct matching *m, size_t b, const struct hlo_listed *y)
@@ -539,7 +572,10 @@ static void add_for(struct suspects *s, size_t b)
                                           : SAME_OPERANDS);
         else if (expected || (same_op(&x, &y) && shares_operand(m, &x, &y, at)))
             add_operands(s, a, b, 0);
-        if (expected || (!is_paired(m, b) && are_related(&x, &y)))
+        if (!is_paired(m, b) && hlo_pair_of_a(m->pairing, a).other < 0 && same_op(&x, &y) &&
+            has_other_operand(m, &x, &y, at))
+            add_suspect(s, a, b, at, ONE_OPERAND);
+        if (expected || (!is_paired(m, b) && match_are_related(x, y)))
             add_suspect(s, a, b, at, RELATED);
         else if (!is_paired(m, b) && hlo_pair_of_a(m->pairing, a).other < 0)
             add_suspect(s, a, b, at, OTHER_PLACE);
@@ -594,7 +630,7 @@ static bool has_likely_partner(const struct matching *m, size_t b)
     const struct hlo_listed x = hlo_list_inst(m->a.l, (size_t)p.other),
                             y = hlo_list_inst(m->b.l, b);
     return strcmp(x.op, y.op) == 0 || !y.op_name[0] ||
-           (are_related(&x, &y) &&
+           (match_are_related(x, y) &&
             moves(inst_of(&m->a, (size_t)p.other)) == moves(inst_of(&m->b, b)));
 }
 
@@ -616,16 +652,11 @@ static void find_origin(struct cone *o, size_t b)
     }
 }
 
-static bool is_informative(const struct matching *m, size_t participant, size_t b)
-{
-    return track_of(&m->b, participant, b)->information >= LOOK_INFORMATION;
-}
-
 enum match_scope match_scope_of(const struct matching *m, const struct suspect *u)
 {
     if (u->evidence == PARTNER || u->evidence == OTHER_OPERAND)
         return MATCH_ITSELF;
-    if (u->evidence >= RELATED || !is_informative(m, u->at.participant, u->b))
+    if (u->evidence >= ONE_OPERAND || !is_informative(m, u->at.participant, u->b))
         return MATCH_ALL;
     return u->evidence <= BY_CHANCE && inst_of(&m->a, u->a)->opcode == inst_of(&m->b, u->b)->opcode
                ? MATCH_ITSELF
@@ -706,10 +737,40 @@ static void find_unpaired(struct candidates *c, size_t b)
     }
 }
 
+static size_t root_of(const hlo_listing *l)
+{
+    return hlo_list_computation(l, hlo_list_computations(l) - 1).root;
+}
+
+/* Marks what the results that differ were computed from. */
+static void find_from_results(struct candidates *c)
+{
+    const struct matching *m = c->m;
+    const size_t a = root_of(m->a.l), b = root_of(m->b.l);
+    const struct hlo_listed x = hlo_list_inst(m->a.l, a), y = hlo_list_inst(m->b.l, b);
+    if (inst_of(&m->a, a)->opcode != OP_TUPLE || inst_of(&m->b, b)->opcode != OP_TUPLE) {
+        find_unpaired(c, b);
+        return;
+    }
+    for (size_t k = 0; k < x.operand_count && k < y.operand_count; k++)
+        if (!shape_is_array(inst_of(&m->b, y.operands[k])->shape) ||
+            differ(m, x.operands[k], y.operands[k], NULL))
+            find_unpaired(c, y.operands[k]);
+}
+
 static void add_candidate(struct candidates *c, size_t inst, size_t by)
 {
     VEC_PUSH(c->m->arena, c->at, c->count, c->capacity) = (struct candidate){
         {inst, by}, has_operand_without_partner(c->m, by), track_of(&c->m->b, 0, by)->first};
+}
+
+/* Whether its partner, which was not found by its value alone, has the same informative value: then
+ * it was not changed. */
+static bool is_certain(const struct matching *m, size_t b)
+{
+    const enum hlo_paired how = hlo_pair_of_b(m->pairing, b).how;
+    return is_paired(m, b) && how != HLO_PAIRED_VALUE && m->unconfirmed[b] < 0 &&
+           is_informative(m, 0, b);
 }
 
 /* Adds the instructions of the computations that an instruction applies to elements. */
@@ -758,7 +819,7 @@ static bool is_guard(const struct matching *m, size_t b)
 static void add_candidates(struct candidates *c, size_t b)
 {
     const struct inst *i = inst_of(&c->m->b, b);
-    if (!track_counts(&c->m->b, b))
+    if (!track_counts(&c->m->b, b) || is_certain(c->m, b))
         return;
     if (c->constants) {
         if (match_is_scalar_constant(i) &&
@@ -773,14 +834,14 @@ static void add_candidates(struct candidates *c, size_t b)
 }
 
 size_t match_candidates(const struct matching *m, const struct suspect *u, enum match_scope scope,
-                        bool constants, struct match_candidate **candidates)
+                        bool constants, const struct match_candidate **candidates)
 {
     struct candidates c = {.m = m, .u = u, .constants = constants, .itself = scope == MATCH_ITSELF};
     const hlo_listing *l = m->b.l;
     c.seen = ARENA_ARRAY(m->arena, bool, m->b.insts);
     c.visited = ARENA_ARRAY(m->arena, bool, hlo_list_computations(l));
     if (scope == MATCH_RESULTS)
-        find_unpaired(&c, hlo_list_computation(l, hlo_list_computations(l) - 1).root);
+        find_from_results(&c);
     else if (scope == MATCH_OPERANDS)
         find_unpaired(&c, u->b);
     for (size_t b = 0; b < m->b.insts; b++)
@@ -788,8 +849,9 @@ size_t match_candidates(const struct matching *m, const struct suspect *u, enum 
             add_candidates(&c, b);
     if (c.count > 0)
         qsort(c.at, c.count, sizeof *c.at, compare_candidates);
-    *candidates = ARENA_ARRAY(m->arena, struct match_candidate, c.count + 1);
+    struct match_candidate *at = ARENA_ARRAY(m->arena, struct match_candidate, c.count + 1);
     for (size_t k = 0; k < c.count; k++)
-        (*candidates)[k] = c.at[k].it;
+        at[k] = c.at[k].it;
+    *candidates = at;
     return c.count;
 }

@@ -39,7 +39,15 @@ struct difference_at {
 };
 
 /* Why a pair may be the first that differs: see match_suspects. */
-enum evidence { PARTNER, SAME_OPERANDS, BY_CHANCE, OTHER_OPERAND, RELATED, OTHER_PLACE };
+enum evidence {
+    PARTNER,
+    SAME_OPERANDS,
+    BY_CHANCE,
+    OTHER_OPERAND,
+    ONE_OPERAND,
+    RELATED,
+    OTHER_PLACE
+};
 
 /* A pair of instructions whose values differ, `at` first. */
 struct suspect {
@@ -55,6 +63,8 @@ struct track *track_of(const struct tracks *t, size_t participant, size_t inst);
 bool track_counts(const struct tracks *t, size_t inst);
 /* Whether no value differs by a bit. */
 bool match_identical(const struct matching *m, size_t a, size_t b);
+/* Whether two instructions of a run have the same values, bit for bit. */
+bool match_same_values(const struct tracks *t, size_t i, size_t j);
 /* Pairs instructions with equal values, and removes pairs without. */
 void match_values(struct matching *m);
 /* Pairs more instructions, for the number of those compared, but not as evidence: values in another
@@ -65,6 +75,7 @@ void match_loosely(struct matching *m);
  * SAME_OPERANDS: the operands are equal;
  * BY_CHANCE: the operands are equal, but b has a partner of equal value with little information;
  * OTHER_OPERAND: operands without operands, such as constants, of a pair with the same op;
+ * ONE_OPERAND: the op is the same, and all operands are equal but one, which has a partner;
  * RELATED: the name or op_name is similar;
  * OTHER_PLACE: instructions without partners. */
 struct suspect *match_suspects(const struct matching *m, size_t *count);
@@ -73,6 +84,9 @@ struct suspect *match_suspects(const struct matching *m, size_t *count);
 size_t match_origin(const struct matching *m, const struct suspect *u);
 /* How many instructions of b, except constants, have a partner of equal value. */
 size_t match_agreeing(const struct matching *m);
+/* Whether their names or op_names may be those of the same operation of the program: JAX names
+ * instructions by it, and passes keep the op_name. */
+bool match_are_related(struct hlo_listed x, struct hlo_listed y);
 /* The last part of an op_name, or a name without its number. */
 struct str match_stem(const char *name);
 
@@ -83,7 +97,7 @@ struct str match_stem(const char *name);
 struct match_candidate {
     size_t inst, by;
 };
-enum { MATCH_OPERAND_COUNT = 16 }; /* of `by`, at most */
+enum { MATCH_OPERAND_COUNT = 16, MATCH_EXTRA_COUNT = 8 }; /* of `by`, at most */
 /* Which candidates: the suspect itself; those that its value was computed from, up to instructions
  * with a likely partner; those that the results were computed from; all that were executed. */
 enum match_scope { MATCH_ITSELF, MATCH_OPERANDS, MATCH_RESULTS, MATCH_ALL };
@@ -93,7 +107,7 @@ enum match_scope match_scope_of(const struct matching *m, const struct suspect *
 /* Scalar constants without a certain partner, or instructions with changes; of those first the ones
  * whose operands have partners, in the order of execution. Returns their number. */
 size_t match_candidates(const struct matching *m, const struct suspect *u, enum match_scope scope,
-                        bool constants, struct match_candidate **candidates);
+                        bool constants, const struct match_candidate **candidates);
 
 /* Finds the only pair of instructions that differ in the computations that two instructions apply
  * to elements. False if not found, or if the computations have different structures. */
@@ -114,10 +128,18 @@ struct match_change {
     struct match_candidate of;
     hlo_literal *value; /* of a constant, or NULL */
     hlo_module *module; /* computes the value of `by` from its operands, or NULL */
-    struct str text;    /* what the instruction is then, in the arena of the matching */
-    int likelihood;     /* by its names, or its value; 0: they are no evidence */
+    size_t extras[MATCH_EXTRA_COUNT], extra_count; /* whose values are further operands of it */
+    struct str text; /* what the instruction is then, in the arena of the matching */
+    const struct match_variant *variant; /* of an instruction */
+    bool common;                         /* the constant has the value of one of a */
 };
 
+/* How likely a change is by names and operands, or its value, after instructions were paired by
+ * their values with it; 0: they are no evidence. */
+int match_likelihood(const struct matching *m, const struct match_change *c);
+/* Whether an instruction of b is another operand of a user than its partner is of the partner of
+ * the user, with the same op. */
+bool match_is_misplaced(const struct matching *m, size_t b);
 bool match_is_scalar_constant(const struct inst *i);
 bool match_has_changes(const struct inst *i);
 /* Values that passes make of the constants of a, the likeliest first: the constants without a
@@ -125,11 +147,20 @@ bool match_has_changes(const struct inst *i);
  * powers of two; sums, differences, products and ratios of two constants, which are tried for
  * constants whose own value is not made of one. */
 struct match_values match_values_of_constants(const struct matching *m);
-/* Change number `k` of a candidate, below MATCH_CHANGES or the number of values; false if it does
- * not apply. Free with match_change_free. */
-enum { MATCH_CHANGES = OP_COUNT + 1 };
+/* Changes of a candidate: another opcode, attribute or order of operands; or another operand. */
+enum match_kind { MATCH_OPERATION, MATCH_OPERAND };
+struct match_variants {
+    struct match_variant *at;
+    size_t count;
+};
+struct match_variants match_variants_of(const struct matching *m, const struct match_candidate *c,
+                                        enum match_kind kind);
+/* Makes change number `k`, of an instruction or of a constant; false if it does not apply. Free
+ * with match_change_free. */
 bool match_change(const struct matching *m, const struct match_candidate *c,
-                  const struct match_values *values, size_t k, struct match_change *out);
+                  const struct match_variants *variants, size_t k, struct match_change *out);
+bool match_change_constant(const struct matching *m, const struct match_candidate *c,
+                           const struct match_values *values, size_t k, struct match_change *out);
 void match_change_free(struct match_change *c);
 
 #endif

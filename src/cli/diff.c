@@ -9,8 +9,8 @@ struct side { /* one of the two modules */
     const char *path, *title;
     size_t dump; /* in the list of dumps, if there is one */
     hlo_file *file;
-    hlo_module *module;
-    hlo_listing *listing;
+    hlo_module *module, *inlined; /* inlined: `module` with calls inlined, or NULL */
+    hlo_listing *listing;         /* of what runs */
     hlo_program *program;
 };
 struct diffing {
@@ -61,6 +61,23 @@ static int read_dumps(struct diffing *d)
     return HLO_OK;
 }
 
+/* Inlines calls that passes have inlined in the other module, so that each has its own values. */
+static void inline_calls(struct diffing *d)
+{
+    hlo_listing *const listings[2] = {d->a.listing, d->b.listing};
+    d->a.inlined = hlo_inline_calls(listings[0], listings[1]);
+    d->b.inlined = hlo_inline_calls(listings[1], listings[0]);
+    for (int k = 0; k < 2; k++) {
+        struct side *s = k ? &d->b : &d->a;
+        if (!s->inlined)
+            continue;
+        s->listing = hlo_list(s->inlined);
+        hlo_listing_free(listings[k]);
+    }
+}
+
+static hlo_module *module_of(const struct side *s) { return s->inlined ? s->inlined : s->module; }
+
 static int same_parameters(const struct diffing *d)
 {
     size_t count = hlo_param_count(d->a.module);
@@ -81,9 +98,9 @@ static int plan_sides(struct diffing *d)
         return HLO_USAGE;
     options.targets = d->targets;
     options.traced = true;
-    d->a.program = hlo_plan(d->a.module, &options, d->m); /* one module: reference kernels */
+    d->a.program = hlo_plan(module_of(&d->a), &options, d->m); /* one module: reference kernels */
     options.plain = options.plain && !d->alone;
-    d->b.program = d->a.program ? hlo_plan(d->b.module, &options, d->m) : NULL;
+    d->b.program = d->a.program ? hlo_plan(module_of(&d->b), &options, d->m) : NULL;
     return d->b.program ? HLO_OK : HLO_FAILED;
 }
 
@@ -103,6 +120,8 @@ static int get_ready(struct diffing *d)
         status = read_side(d, &d->b);
     if (status == HLO_OK)
         status = same_parameters(d);
+    if (status == HLO_OK && !d->alone)
+        inline_calls(d);
     if (status == HLO_OK)
         status = plan_sides(d);
     if (status == HLO_OK && hlo_participants(d->a.program) != hlo_participants(d->b.program))
@@ -135,6 +154,7 @@ static void free_side(struct side *s)
 {
     hlo_program_free(s->program);
     hlo_listing_free(s->listing);
+    hlo_module_free(s->inlined);
     hlo_module_free(s->module);
     hlo_file_free(s->file);
 }

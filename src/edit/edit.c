@@ -215,6 +215,8 @@ const char *edit_root(struct edit *e, struct inst *const *insts, int count)
 
 void edit_drop_parameters(struct edit *e) { e->drop_parameters = e->touched = true; }
 
+void edit_keep_dead(struct edit *e) { e->keep_dead = true; }
+
 void edit_strip(struct edit *e, unsigned what) { e->strip |= what; }
 
 /* Whether all instructions that become parameters are in the entry computation, which may have been

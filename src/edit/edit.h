@@ -41,6 +41,8 @@ const char *edit_may_change(const struct inst *i);
 const char *edit_root(struct edit *e, struct inst *const *insts, int count);
 /* Removes unused parameters of the entry computation, and renumbers the others. */
 void edit_drop_parameters(struct edit *e);
+/* Keeps dead instructions. */
+void edit_keep_dead(struct edit *e);
 
 /* What to remove from all instructions. */
 enum edit_strip {

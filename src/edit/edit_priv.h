@@ -48,6 +48,7 @@ struct edit {
     struct inst **roots; /* if new_root */
     int root_count;
     bool drop_parameters;
+    bool keep_dead;
     unsigned strip;
     const char *problem;
 };

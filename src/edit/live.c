@@ -23,9 +23,11 @@ static void need(struct walk *w, struct inst *i)
 
 /* ---- side effects ---- */
 
-/* Whether it or an instruction of its callees has a side effect. */
+/* Whether it or an instruction of its callees has a side effect, or is kept like these. */
 static bool has_any_effect(const struct edit *e, const struct inst *i)
 {
+    if (e->keep_dead)
+        return true;
     for (int k = 0; k < i->attr_count; k++) {
         const struct attr *a = &i->attrs[k];
         if (attr_table[a->id].kind == KIND_COMPUTATION && part_of(e, a->v.computation)->effects)

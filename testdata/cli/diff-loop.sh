@@ -1,8 +1,12 @@
 # diff: iterations of loops; computations matched by callers, instructions by op_name; infinities.
 # stdout: results differ; 8 of 8 instructions compared
-# stdout: first difference: %p, without counterpart, executed 2 times before
-# stdout:   b.hlo:5: %p = pred[2]{0} compare(%q, %s), direction=EQ
-# stdout: first difference of values that can be compared:
+# stdout: first difference: %q; results agree if it is broadcast(%o), dimensions={}
+# stdout:   b.hlo:5: %q = s32[2]{0} broadcast(%i.1), dimensions={}
+# stdout: or: %s; results agree if it is broadcast(%j), dimensions={}
+# stdout:   b.hlo:5: %s = s32[2]{0} broadcast(%two), dimensions={}
+# stdout: or: %e; results agree if it is select(%p, %d, %d)
+# stdout:   b.hlo:6: %e = f32[2]{0} select(%p, %z, %d)
+# stdout: first difference of values: %k, paired by op_name, executed 2 times before
 # stdout:   a.hlo:6: %h = f32[2]{0} divide(%x, %d)
 # stdout:   b.hlo:7: %k = f32[2]{0} divide(%x, %e)
 # stdout:   m.py:7  jit(f)/div
@@ -12,17 +16,13 @@
 # stdout:       {1}  inf   0.25  nan  nan    -
 # stdout: relative error      elements
 # stdout:   more                     2  ########################################
-# stdout: 1 changed
-# stdout:   a.hlo:6: %h = f32[2]{0} divide(%x, %d)
-# stdout:   b.hlo:7: %k = f32[2]{0} divide(%x, %e)
-# stdout: 7 only in B
+# stdout: 6 only in B
 # stdout:   b.hlo:5: %q = s32[2]{0} broadcast(%i.1), dimensions={}
 # stdout:   b.hlo:4: %two = s32[] constant(2)
 # stdout:   b.hlo:5: %s = s32[2]{0} broadcast(%two), dimensions={}
 # stdout:   b.hlo:5: %p = pred[2]{0} compare(%q, %s), direction=EQ
 # stdout:   b.hlo:5: %zero = f32[] constant(0)
 # stdout:   b.hlo:5: %z = f32[2]{0} broadcast(%zero), dimensions={}
-# stdout:   b.hlo:6: %e = f32[2]{0} select(%p, %z, %d)
 # stderr: -
 # status: 1
 cat >a.hlo <<'E'
