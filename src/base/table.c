@@ -74,15 +74,15 @@ static size_t fit(const struct table *t, size_t *widths, size_t width)
     return before + least < width ? width - before : least;
 }
 
-static struct str cut(struct str s, size_t longest, struct buf *room)
+static struct str cut(struct str s, size_t longest, struct buf *storage)
 {
     if (s.len <= longest)
         return s;
     for (s.len = longest - 3; s.len > 0 && ((unsigned char)s.ptr[s.len] & 0xc0) == 0x80;)
         s.len--; /* not within a character */
-    room->size = 0;
-    buf_printf(room, STR_FMT "...", STR_ARG(s));
-    return buf_view(room);
+    storage->size = 0;
+    buf_printf(storage, STR_FMT "...", STR_ARG(s));
+    return buf_view(storage);
 }
 
 static void put_cell(struct buf *out, struct str s, size_t width, bool right)
@@ -106,7 +106,7 @@ void table_put(struct buf *out, struct table *t) { table_put_within(out, t, SIZE
 
 void table_put_within(struct buf *out, struct table *t, size_t width)
 {
-    struct buf room = {0};
+    struct buf storage = {0};
     const bool limited = width < SIZE_MAX;
     size_t longest = SIZE_MAX, *widths = heap_zalloc(t->column_count, sizeof *widths);
     for (size_t c = 0; c < t->column_count; c++)
@@ -121,11 +121,11 @@ void table_put_within(struct buf *out, struct table *t, size_t width)
         const size_t c = k % t->column_count;
         const bool last = c + 1 == t->column_count;
         const size_t most = !limited ? SIZE_MAX : last ? longest : widths[c];
-        put_cell(out, cut(cell(t, k), most, &room), widths[c], t->columns[c].right);
+        put_cell(out, cut(cell(t, k), most, &storage), widths[c], t->columns[c].right);
         if (last)
             end_line(out);
     }
-    buf_free(&room);
+    buf_free(&storage);
     heap_free(widths);
     buf_free(&t->text);
     buf_free(&t->ends);
