@@ -88,7 +88,7 @@ static int await(const struct shell_check *c, pid_t pid)
     for (;;) {
         pid_t ended = waitpid(pid, &status, WNOHANG);
         if (ended == pid)
-            return status;
+            return was_interrupted() ? -1 : status; /* the signal may have ended it */
         bool late = c->timeout > 0 && (double)(now_ns() - begin) * 1e-9 > c->timeout;
         if (late || was_interrupted() || (ended < 0 && errno != EINTR)) {
             kill(-pid, SIGKILL);
