@@ -231,14 +231,19 @@ static bool is_contiguous(const struct fused_loop *l, const struct fused_view *v
     return l->segments == 1 && s->block_lanes == line && row % run == 0 && run % block == 0;
 }
 
-/* Whether the contiguous runs of an array are long enough for an op to process each by itself. */
-static bool has_pieces(const struct fused_loop *l, const struct fused_view *v)
+/* Whether the contiguous runs of an array are long enough for an op to process each by itself.
+ * Where they are not whole vectors, machine code processes the rest of a run as one more vector,
+ * except of narrow elements, and tile kernels one by one. */
+static bool has_pieces(const struct fused_loop *l, const struct fused_view *v,
+                       const struct kern_fused_op *op)
 {
-    enum { PIECE = 64, BYTES = 128, VECTOR = 16 };
+    enum { PIECE = 64, BYTES = 128, VECTOR = 16, NARROW = 2 };
     const int64_t line = is_consecutive(&l->shape) ? INT64_MAX : l->shape.block_lanes,
                   run = min_i64(fused_view_run(v), line);
     const int64_t least = max_i64(PIECE, BYTES / v->width);
-    return run >= (run % VECTOR == 0 ? least : 2 * least);
+    const bool in_vectors =
+        run % VECTOR == 0 || (op->kind == KERN_FUSED_NATIVE && v->width > NARROW);
+    return run >= (in_vectors ? least : 2 * least);
 }
 
 /* Whether the lanes of each column are contiguous in a view. */
@@ -255,13 +260,14 @@ static bool is_elementwise(const struct kern_fused_op *op)
 static bool reads_in_pieces(const struct fused_loop *l, int view)
 {
     const struct kern_fused *f = l->f;
-    bool ok = has_pieces(l, &l->views[view]);
+    const struct fused_view *v = &l->views[view];
+    bool ok = true;
     for (int k = 0; k < f->op_count && ok; k++) {
         const struct kern_fused_op *op = &f->ops[k];
-        const bool reduces = op->kind == KERN_FUSED_REDUCE && has_lines(l, &l->views[view]) &&
+        const bool reduces = op->kind == KERN_FUSED_REDUCE && has_lines(l, v) &&
                              !l->reducers[op->reducer_number].down;
-        for (int j = 0; j < op->arg_count && !reduces; j++)
-            ok &= op->args[j] != view || is_elementwise(op);
+        for (int j = 0; j < op->arg_count && ok; j++)
+            ok = op->args[j] != view || ((reduces || is_elementwise(op)) && has_pieces(l, v, op));
     }
     return ok;
 }
@@ -300,11 +306,12 @@ static bool in_place(const struct fused_loop *l, int result)
 /* Whether the op that makes a result is elementwise. */
 static bool writes_in_pieces(const struct fused_loop *l, int result)
 {
-    bool ok = has_pieces(l, &l->placed[result]);
-    for (int k = 0; k < l->f->op_count && ok; k++)
+    for (int k = 0; k < l->f->op_count; k++)
         for (int j = 0; j < l->f->ops[k].out_count; j++)
-            ok &= l->f->ops[k].outs[j].result != result || is_elementwise(&l->f->ops[k]);
-    return ok;
+            if (l->f->ops[k].outs[j].result == result)
+                return is_elementwise(&l->f->ops[k]) &&
+                       has_pieces(l, &l->placed[result], &l->f->ops[k]);
+    return false;
 }
 
 static void choose_results(struct fused_loop *l, int64_t elements)
