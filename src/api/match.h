@@ -116,13 +116,19 @@ struct match_applied {
 };
 bool match_find_applied(const struct matching *m, size_t a, size_t b, struct match_applied *out);
 
-/* ---- change.c ---- */
+/* ---- variant.c ---- */
 
-struct match_values { /* that passes make of constants */
-    double *at;
-    size_t count, capacity;
-    size_t own, single; /* the first ones are those of constants, and made of one constant each */
+bool match_has_changes(const struct inst *i);
+/* Changes of a candidate: another opcode, attribute or order of operands; or another operand. */
+enum match_kind { MATCH_OPERATION, MATCH_OPERAND };
+struct match_variants {
+    struct match_variant *at;
+    size_t count;
 };
+struct match_variants match_variants_of(const struct matching *m, const struct match_candidate *c,
+                                        enum match_kind kind);
+
+/* ---- change.c ---- */
 
 struct match_change {
     struct match_candidate of;
@@ -134,33 +140,37 @@ struct match_change {
     bool common;                         /* the constant has the value of one of a */
 };
 
+/* Makes change number `k` of an instruction; false if it does not apply. Free with
+ * match_change_free. */
+bool match_change(const struct matching *m, const struct match_candidate *c,
+                  const struct match_variants *variants, size_t k, struct match_change *out);
+void match_change_free(struct match_change *c);
+
+/* ---- constant.c ---- */
+
+struct match_values { /* that passes make of constants */
+    double *at;
+    size_t count, capacity;
+    size_t own, single; /* the first ones are those of constants, and made of one constant each */
+};
+
+bool match_is_scalar_constant(const struct inst *i);
+/* Values that passes make of the constants of a, the likeliest first: the constants without a
+ * partner, the others, neutral elements, negated values, factors in place of divisors, masks of
+ * powers of two; sums, differences, products and ratios of two constants, which are tried for
+ * constants whose own value is not made of one. */
+struct match_values match_values_of_constants(const struct matching *m);
+/* As match_change, with value number `k` of a constant. */
+bool match_change_constant(const struct matching *m, const struct match_candidate *c,
+                           const struct match_values *values, size_t k, struct match_change *out);
+
+/* ---- likely.c ---- */
+
 /* How likely a change is by names and operands, or its value, after instructions were paired by
  * their values with it; 0: they are no evidence. */
 int match_likelihood(const struct matching *m, const struct match_change *c);
 /* Whether an instruction of b is another operand of a user than its partner is of the partner of
  * the user, with the same op. */
 bool match_is_misplaced(const struct matching *m, size_t b);
-bool match_is_scalar_constant(const struct inst *i);
-bool match_has_changes(const struct inst *i);
-/* Values that passes make of the constants of a, the likeliest first: the constants without a
- * partner, the others, neutral elements, negated values, factors in place of divisors, masks of
- * powers of two; sums, differences, products and ratios of two constants, which are tried for
- * constants whose own value is not made of one. */
-struct match_values match_values_of_constants(const struct matching *m);
-/* Changes of a candidate: another opcode, attribute or order of operands; or another operand. */
-enum match_kind { MATCH_OPERATION, MATCH_OPERAND };
-struct match_variants {
-    struct match_variant *at;
-    size_t count;
-};
-struct match_variants match_variants_of(const struct matching *m, const struct match_candidate *c,
-                                        enum match_kind kind);
-/* Makes change number `k`, of an instruction or of a constant; false if it does not apply. Free
- * with match_change_free. */
-bool match_change(const struct matching *m, const struct match_candidate *c,
-                  const struct match_variants *variants, size_t k, struct match_change *out);
-bool match_change_constant(const struct matching *m, const struct match_candidate *c,
-                           const struct match_values *values, size_t k, struct match_change *out);
-void match_change_free(struct match_change *c);
 
 #endif
