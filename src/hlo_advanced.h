@@ -417,8 +417,8 @@ bool hlo_arrays_fit(const hlo_arrays *s, const hlo_module *module, hlo_messages 
  * messages, also if the shape is not the parameter's. */
 hlo_literal *hlo_read_argument(const hlo_module *module, size_t param, size_t participant,
                                const char *text, hlo_messages *m);
-/* Parses an expected result: a literal with its shape, or nested lists of JSON. NULL with
- * messages. */
+/* Parses an expected result: a literal, whose shape may be omitted, or nested lists of JSON. NULL
+ * with messages. */
 hlo_literal *hlo_result_parse(const hlo_module *module, const char *text, size_t size,
                               hlo_messages *m);
 /* The start of VALUE in a text NAME=VALUE; 0: no name. Brackets in NAME are closed. */

@@ -146,33 +146,39 @@ static hlo_literal *parse_lists(const char *name, struct str text, const struct 
 
 static bool is_list(struct str text) { return text.len > 0 && text.ptr[0] == '['; }
 
+/* Parses a literal whose shape may be omitted, or nested lists. CALLED: the name in messages. */
+static hlo_literal *parse_shaped(const char *called, struct str text, const struct shape *shape,
+                                 hlo_messages *m)
+{
+    SCOPED_BUF b = {0};
+    if (is_list(text))
+        return parse_lists(called, text, shape, m);
+    if (!hlo_literal_has_shape(text.ptr, text.len)) {
+        shape_print(&b, shape, false);
+        buf_putc(&b, ' ');
+    }
+    buf_str(&b, text);
+    return hlo_literal_parse_named(called, buf_view(&b), NULL, m);
+}
+
 hlo_literal *hlo_result_parse(const hlo_module *module, const char *text, size_t size,
                               hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), NULL));
-    const struct str s = str_trim((struct str){text, size});
-    return is_list(s) ? parse_lists("<literal>", s, module->m->entry->root->shape, m)
-                      : hlo_literal_parse(s.ptr, s.len, m);
+    return parse_shaped("<literal>", str_trim((struct str){text, size}),
+                        module->m->entry->root->shape, m);
 }
 
 /* Parses a literal; NAME is the file that contains the text, or NULL. */
 static hlo_literal *literal_argument(const hlo_module *module, size_t param, const char *name,
                                      struct str text, hlo_messages *m)
 {
-    SCOPED_BUF b = {0}, called = {0};
-    text = str_trim(text);
-    if (!hlo_literal_has_shape(text.ptr, text.len) && !is_list(text)) {
-        shape_print(&b, hlo_param_of(module, param)->shape, false);
-        buf_putc(&b, ' ');
-    }
-    if (!is_list(text))
-        buf_str(&b, text);
+    SCOPED_BUF called = {0};
     if (name)
         buf_puts(&called, name);
     else
         buf_printf(&called, "argument '" STR_FMT "'", STR_ARG(hlo_param_of(module, param)->name));
-    return is_list(text) ? parse_lists(called.data, text, hlo_param_of(module, param)->shape, m)
-                         : hlo_literal_parse_named(called.data, buf_view(&b), NULL, m);
+    return parse_shaped(called.data, str_trim(text), hlo_param_of(module, param)->shape, m);
 }
 
 static hlo_literal *array_argument(const hlo_module *module, size_t param, size_t participant,

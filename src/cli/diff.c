@@ -82,8 +82,8 @@ static int same_parameters(const struct diffing *d)
 {
     size_t count = hlo_param_count(d->a.module);
     if (count != hlo_param_count(d->b.module))
-        return usage_error(d->o, "%s has %zu parameters, and %s has %zu", d->a.path, count,
-                           d->b.path, hlo_param_count(d->b.module));
+        return usage_error(d->o, "%s has %zu parameter%s, and %s has %zu", d->a.path, count,
+                           count == 1 ? "" : "s", d->b.path, hlo_param_count(d->b.module));
     for (size_t i = 0; i < count; i++)
         if (!same_parameter(d->a.module, d->b.module, i))
             return usage_error(d->o, "parameter %zu of %s and of %s have different shapes", i,
@@ -125,9 +125,10 @@ static int get_ready(struct diffing *d)
     if (status == HLO_OK)
         status = plan_sides(d);
     if (status == HLO_OK && hlo_participants(d->a.program) != hlo_participants(d->b.program))
-        status =
-            usage_error(o, "%s has %zu participants, and %s has %zu", d->a.path,
-                        hlo_participants(d->a.program), d->b.path, hlo_participants(d->b.program));
+        status = usage_error(o, "%s has %zu participant%s, and %s has %zu", d->a.path,
+                             hlo_participants(d->a.program),
+                             hlo_participants(d->a.program) == 1 ? "" : "s", d->b.path,
+                             hlo_participants(d->b.program));
     if (status != HLO_OK)
         return status;
     d->arguments =

@@ -86,13 +86,23 @@ static hlo_literal *read_text(const struct arguments *a, const char *path, struc
     return hlo_result_parse(a->module, text.ptr, text.len, a->m);
 }
 
+static bool is_literal(const char *text)
+{
+    double number;
+    return access(text, F_OK) != 0 &&
+           (strpbrk(text, "{[") || num_parse_double(str_of(text), &number));
+}
+
+/* From a file, which may be written @FILE as in arguments, or a literal. */
 static hlo_literal *read_expected(const struct arguments *a, const char *path, size_t p)
 {
     SCOPED_BYTES bytes = {0};
     if (!path)
         return hlo_stored_result(a->bundled ? a->bundled : a->module, p, a->m);
-    if (strpbrk(path, "{[") && access(path, F_OK) != 0) /* the literal itself */
+    if (is_literal(path))
         return read_text(a, path, str_of(path));
+    if (*path == '@' && access(path, F_OK) != 0)
+        path++;
     if (hlo_arrays_known(path) || file_begins(path, STR("PK")) || !file_read(path, &bytes))
         return hlo_read_result(path, "out", a->module, p, a->m);
     return read_text(a, path, (struct str){bytes.data, bytes.size});

@@ -64,5 +64,5 @@ static int why(struct arguments *a, const hlo_listing *l, const char *path, cons
 
 int why_command(const struct options *o)
 {
-    return with_name(o, "no element given: NAME[I,J]", why);
+    return with_name(o, "no element given: NAME[I,J], or NAME for its first NaN or infinity", why);
 }

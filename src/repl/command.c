@@ -327,10 +327,13 @@ static int cmd_rerun(struct session *s, struct str args)
 
 static int cmd_why(struct session *s, struct str args)
 {
+    const struct str all = args;
     struct str what = next_word(&args);
     int64_t levels;
-    if (what.len == 0)
+    if (what.len == 0 || (args.len == 0 && num_parse_i64(what, &levels))) {
         what = debug_stopped_after(s);
+        args = all;
+    }
     int status = what.len ? read_number(s, args, 1, 1000, 1, &levels) : command_usage(s);
     return status == HLO_OK ? why_print(s, what, levels) : status;
 }
@@ -597,7 +600,7 @@ const char *command_meant(struct str text)
     };
     struct str word = syntax_first_word(text);
     for (size_t i = 0; i < COUNT_OF(commands); i++)
-        if (str_is(word, commands[i].name))
+        if (str_is(word, commands[i].name) || (word.len > 1 && is_letter(&commands[i], word)))
             return dotted[i];
-    return str_is(word, "exit") ? ".quit" : "";
+    return "";
 }

@@ -99,30 +99,95 @@ static void move_needed(struct state *s, size_t first, size_t at)
         state_move(s, i, at++);
 }
 
-/* Adds the entry to NEXT, which is taken. Replaces an entry of the same name in place, or moves it
- * to the end if it uses later entries. */
+static bool is_valid(const struct state *s)
+{
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    struct built b = {0};
+    const bool ok = build(&b, s, m);
+    built_free(&b);
+    return ok;
+}
+
+/* A copy of S without the entries typed after index `at` that do not fit those before them. Adds
+ * the names of these to LEFT_OUT. */
+static struct state *fitting(const struct state *s, size_t at, struct buf *left_out)
+{
+    struct state *kept = state_copy(s);
+    state_keep(kept, at + 1);
+    for (size_t i = at + 1; i < s->insts.count; i++) {
+        struct entry *e = state_inst(s, i);
+        struct state *more = state_copy(kept);
+        state_add(more, entry_ref(e), s->root == (long)i);
+        const bool keep = !e->from || e->from->module || is_valid(more);
+        if (!keep) {
+            buf_printf(left_out, left_out->size ? ", %s" : "%s", e->name);
+            state_set(kept, str_of(e->name), NULL, 0);
+        }
+        state_free(keep ? kept : more);
+        kept = keep ? more : kept;
+    }
+    return kept;
+}
+
+/* Adopts S, in which the entry at index `at` was replaced, without the entries typed after it that
+ * no longer fit. */
+static bool put_fitting(struct session *s, const struct state *with, size_t at)
+{
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    SCOPED_BUF left_out = {0};
+    const bool ok = session_take(s, fitting(with, at, &left_out), m);
+    if (ok)
+        report_warning(s, "removed %s: invalid with the new '%s'; .undo reverts the change",
+                       left_out.data, state_inst(with, at)->name);
+    return ok;
+}
+
+/* Adopts S with the instruction at index `at` moved to the end. */
+static bool put_last(struct session *s, const struct state *with, size_t at)
+{
+    SCOPED_MESSAGES *m = hlo_messages_new();
+    struct state *moved = state_copy(with);
+    state_move(moved, at, moved->insts.count - 1);
+    return session_take(s, moved, m);
+}
+
+/* Adopts S, in which the instruction NAME was replaced, and what it needs follows index `known`: as
+ * it is, with that instruction after all others, whose results it may use, or without those that no
+ * longer fit it. */
+static bool put_replaced(struct typing *t, const struct state *with, struct str name, size_t known)
+{
+    struct session *s = t->s;
+    hlo_messages *m = hlo_messages_new();
+    struct state *in_place = state_copy(with);
+    const size_t at = (size_t)state_find(with, name);
+    move_needed(in_place, known, at);
+    const bool fits = session_take(s, state_copy(in_place), m),
+               otherwise = !fits && (put_last(s, with, at) ||
+                                     put_fitting(s, in_place, (size_t)state_find(in_place, name)));
+    report_messages(s, t->m);
+    t->m = otherwise ? hlo_messages_new() : m;
+    if (otherwise)
+        hlo_messages_free(m);
+    state_free(in_place);
+    return fits || otherwise;
+}
+
+/* Adds the entry to NEXT, which is taken, or replaces that of the same name. */
 static bool put_entry(struct typing *t, struct entry *e, bool root)
 {
     struct session *s = t->s;
-    struct state *next = t->next, *moved = NULL;
-    const long at = state_find(next, str_of(e->name));
+    struct state *next = t->next;
+    const struct str name = str_of(e->name);
+    const bool replaces = state_find(next, name) >= 0;
     const size_t known = session_state(s)->insts.count;
     state_put(next, entry_ref(e), root);
-    state_set(next, str_of(e->name), t->value, t->value ? ++s->ids : 0);
+    state_set(next, name, t->value, t->value ? ++s->ids : 0);
     t->next = NULL;
     t->value = NULL;
-    if (at >= 0) {
-        moved = state_copy(next);
-        move_needed(next, known, (size_t)at);
-    }
-    bool ok = session_take(s, next, t->m);
-    if (!ok && moved) {
-        SCOPED_MESSAGES *again = hlo_messages_new();
-        state_move(moved, (size_t)at, moved->insts.count - 1);
-        ok = session_take(s, moved, again);
-        moved = NULL;
-    }
-    state_free(moved);
+    if (!replaces)
+        return session_take(s, next, t->m);
+    const bool ok = put_replaced(t, next, name, known);
+    state_free(next);
     return ok;
 }
 

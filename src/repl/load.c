@@ -120,6 +120,7 @@ static bool take_cut(struct session *s, const char *name, struct str text, uint3
 {
     SCOPED_LISTING *l = hlo_list(module);
     struct source_text *from = source_text_new(name, text, line);
+    from->module = true;
     struct state *state = cut_module(from, l);
     bool ok = state && session_take(s, state, m);
     source_text_unref(from);

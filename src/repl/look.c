@@ -29,7 +29,10 @@ static long named(struct session *s, struct str word, int *status)
 {
     const hlo_listing *l = session_listing(s);
     long stop = stop_place(s);
-    *status = HLO_USAGE;
+    if (word.len == 0) {
+        *status = command_usage(s);
+        return -1;
+    }
     if (!l) {
         *status = report_error(s, HLO_USAGE, "session is empty");
         return -1;
@@ -98,8 +101,10 @@ int look_list(struct session *s, struct str args)
     const hlo_listing *l = session_listing(s);
     struct str word = next_word(&args);
     int64_t from, to;
-    if (!l)
+    if (!l) {
+        report_note(s, "no instructions");
         return HLO_OK;
+    }
     if (word.len == 0)
         return stop_place(s) >= 0 ? list_around(s, l, (size_t)stop_place(s)) : list_all(s, l);
     const char *comma = memchr(word.ptr, ',', word.len);
@@ -216,7 +221,7 @@ int look_type(struct session *s, struct str args)
 /* ---- .find, .history ---- */
 
 /* Prints the instructions that match a regular expression, by computation. */
-static void put_matches(struct session *s, const hlo_listing *l, const regex_t *re)
+static bool put_matches(struct session *s, const hlo_listing *l, const regex_t *re)
 {
     size_t shown = SIZE_MAX;
     for (size_t i = 0; i < hlo_list_count(l); i++) {
@@ -230,6 +235,7 @@ static void put_matches(struct session *s, const hlo_listing *l, const regex_t *
         shown = at.computation;
         put_line(s, l, i);
     }
+    return shown != SIZE_MAX;
 }
 
 int look_find(struct session *s, struct str args)
@@ -246,8 +252,8 @@ int look_find(struct session *s, struct str args)
         regerror(error, &re, why, sizeof why);
         return report_error(s, HLO_USAGE, "'" STR_FMT "': %s", STR_ARG(word), why);
     }
-    if (l)
-        put_matches(s, l, &re);
+    if (!l || !put_matches(s, l, &re))
+        report_note(s, "no instruction matches '%s'", text);
     regfree(&re);
     return HLO_OK;
 }

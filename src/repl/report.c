@@ -111,6 +111,19 @@ int report_error(struct session *s, int status, const char *format, ...)
     return status;
 }
 
+void report_warning(struct session *s, const char *format, ...)
+{
+    va_list ap;
+    SCOPED_BUF place = {0};
+    put_place(s, &place);
+    report_flush(s);
+    va_start(ap, format);
+    fprintf(stderr, "%s: warning: ", place.data);
+    vfprintf(stderr, format, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+}
+
 void report_note(struct session *s, const char *format, ...)
 {
     va_list ap;

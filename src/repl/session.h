@@ -28,6 +28,7 @@ struct source_text { /* a text of the user, referenced by messages */
     char *name, *text;
     size_t size;
     uint32_t first_line;
+    bool module; /* a whole module, not an entry */
 };
 struct source_text *source_text_new(const char *name, struct str text, uint32_t first_line);
 void source_text_unref(struct source_text *t);
@@ -120,6 +121,7 @@ struct str state_new_name(struct state *s, struct arena *a); /* _1, _2, ... */
 void state_put(struct state *s, struct entry *e, bool root);
 void state_add(struct state *s, struct entry *e, bool root); /* the same for a new name */
 void state_move(struct state *s, size_t from, size_t to);    /* moves an instruction */
+void state_keep(struct state *s, size_t count);              /* the first COUNT instructions */
 void state_put_computation(struct state *s, struct entry *e);
 /* Takes ownership of the value; NULL: removes the setting. */
 void state_set(struct state *s, struct str name, struct shared_value *value, uint64_t id);
@@ -321,6 +323,7 @@ void add_error(struct session *s, hlo_messages *m, const char *format, ...) PRIN
 /* The same about PLACE, a slice of FROM. */
 void add_error_at(hlo_messages *m, const struct source_text *from, struct str place,
                   const char *text);
+void report_warning(struct session *s, const char *format, ...) PRINTF_LIKE(2, 3);
 void report_note(struct session *s, const char *format, ...)
     PRINTF_LIKE(2, 3); /* interactive only */
 /* Renders and frees the messages. */

@@ -333,6 +333,13 @@ void state_move(struct state *s, size_t from, size_t to)
     }
 }
 
+void state_keep(struct state *s, size_t count)
+{
+    s->insts.count = count;
+    if (s->root >= (long)count)
+        s->root = LAST;
+}
+
 void state_put_computation(struct state *s, struct entry *e) { entries_put(&s->computations, e); }
 
 const struct entry *state_setting(const struct state *s, const char *name)

@@ -413,12 +413,22 @@ calculator() {
     see '^saved to saved.hlo: ' && prompt || return 1
     enter '.history 2'
     see '^.save saved.hlo$' && see '^.history 2$' && prompt || return 1
+    enter '.find nothing'
+    see "^no instruction matches 'nothing'$" && prompt || return 1
+    enter '.info'
+    see 'error: usage: .info NAME$' && prompt || return 1
+    enter '.reset'
+    prompt || return 1
+    enter '.ls'
+    see '^no instructions$' && prompt || return 1
+    enter 'ls'
+    see "error: unknown name 'ls'; did you mean the command '.list'?$" && prompt || return 1
     enter '? find'
     see '^  .find RE ' && prompt || return 1
     enter 'exit'
     see '^status 0$'
 }
-check calculator "expressions show their HLO; .undo, .set and .save confirm; .history; ? and exit"
+check calculator "expressions show their HLO; .undo, .set and .save confirm; .history; ? and exit; empty lists say so"
 
 # ---- completion ----
 

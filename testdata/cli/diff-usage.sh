@@ -9,7 +9,7 @@
 # stderr: hlo: error: expected two files, a directory of dumps, or one file with --plain
 # stderr: hlo: error: a.hlo has 0 parameters, and b.hlo has 1
 # stderr: hlo: error: parameter 0 of b.hlo and of c.hlo have different shapes
-# stderr: hlo: error: a.hlo has 1 participants, and d.hlo has 2
+# stderr: hlo: error: a.hlo has 1 participant, and d.hlo has 2
 # stderr: e.hlo:2:1: error: expected '=' after the name of the instruction, got end of input
 # stderr: hlo: error: expected two files, a directory of dumps, or one file with --plain
 # status: 2

@@ -12,6 +12,11 @@
 # stdout:     lhs: y@0[1] = 2  sqrt f32[2]
 # stdout:       operand: s[1] = 4  parameter f32[2]
 # stdout:     rhs: s[1] = 4  parameter f32[2]
+# stdout: y@1[1] = -nan  sqrt f32[2]
+# stdout:   operand: z@0[1] = -2  subtract f32[2]
+# stdout:     lhs: y@0[1] = 2  sqrt f32[2]
+# stdout:       operand: s[1] = 4  parameter f32[2]
+# stdout:     rhs: s[1] = 4  parameter f32[2]
 # stdout: x@0[1] = 4  get-tuple-element f32[2]
 # stdout:   element: s[1] = 4  parameter f32[2]
 # stdout: s[0] = 1  parameter f32[2]
@@ -53,6 +58,7 @@ $HLO repl --norc --plain m.hlo <<'EOF'
 .run {1, 4}
 x
 .why
+.why 3
 .why y[1] 3
 .why x@0[1]
 .why s[0]

@@ -25,6 +25,9 @@
 # stdout: large.json: results agree: 3 elements
 # stdout: [1, 0, 1e5]: results agree: 3 elements
 # stdout: f32[3] {1, 0, 1e5}: results agree: 3 elements
+# stdout: {1, 0, 1e5}: results agree: 3 elements
+# stdout: @large.txt: results agree: 3 elements
+# stdout: 3.5: results agree: 1 element
 # stdout: shape: 1
 # stdout: broken: 2
 # stdout: none: 2
@@ -53,7 +56,8 @@ $HLO run one.hlo '{1.1, 0, 100000}' --expect=large.txt -q 2>why.txt
 cat why.txt
 echo '[1, 0, 1e5]' >large.json
 $HLO run one.hlo '{1, 0, 100000}' --expect=large.json
-for literal in '[1, 0, 1e5]' 'f32[3] {1, 0, 1e5}'; do $HLO run one.hlo '{1, 0, 100000}' --expect="$literal"; done
+for literal in '[1, 0, 1e5]' 'f32[3] {1, 0, 1e5}' '{1, 0, 1e5}' @large.txt; do $HLO run one.hlo '{1, 0, 100000}' --expect="$literal"; done
+echo 'ENTRY e { ROOT x = f32[] parameter(0) }' | $HLO run - 3.5 --expect=3.5
 echo 'f32[2] {1, 2}' >short.txt
 $HLO run a.hlo '{1, 2, 3}' 4 --expect=short.txt >/dev/null; echo shape: $?
 echo 'f32[2] {1,' >broken.txt

@@ -22,7 +22,7 @@
 # stderr: <element>: error: 't': result is a tuple of 2 elements; expected NAME[ELEMENT][I,J]
 # stderr: <element>: error: 't[2][0,0]': result is a tuple of 2 elements; select one with [0]
 # stderr: <element>: error: 'none[0]': index 0 is out of bounds: dimension 0 has 0 elements
-# stderr: hlo: error: no element given: NAME[I,J]
+# stderr: hlo: error: no element given: NAME[I,J], or NAME for its first NaN or infinity
 # stderr: hlo: error: no file given
 # stderr: hlo: error: expected an element NAME[INDEX] before the arguments, got 'x={1}'
 # stderr: hlo: error: missing argument for parameter 0, 'x', of shape f32[2,3]; --fake or --random generates one
