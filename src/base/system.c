@@ -161,6 +161,16 @@ int system_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until)
 }
 #endif
 
+int system_start_thread(pthread_t *thread, size_t stack, void *(*run)(void *), void *context)
+{
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, stack);
+    int error = pthread_create(thread, &attr, run, context);
+    pthread_attr_destroy(&attr);
+    return error;
+}
+
 #if defined __APPLE__
 int64_t system_thread_time(pthread_t thread) { return -1; }
 #else

@@ -42,6 +42,10 @@ void system_reset_peak_memory(void); /* where supported */
 void system_cond_init(pthread_cond_t *c);
 int system_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until); /* 0 or ETIMEDOUT */
 
+/* Starts a thread with a stack of that size, since the system's default may be too small: 128 KiB
+ * with musl. 0, or the error number. */
+int system_start_thread(pthread_t *thread, size_t stack, void *(*run)(void *), void *context);
+
 /* Processor time that a running thread has used, in ns; -1: unknown, or the thread has ended. */
 int64_t system_thread_time(pthread_t thread);
 /* The processor that runs the caller; -1: unknown. */

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 
 enum { CACHE_LINE = 64 };
-enum { POLL_BUDGET = 2000 }; /* polls, some tens of microseconds, before a thread sleeps */
+enum { STACK_BYTES = 8 << 20 }; /* of a worker */
+enum { POLL_BUDGET = 2000 };    /* polls, some tens of microseconds, before a thread sleeps */
 
 struct task {
     thread_pool_fn *fn;
@@ -177,7 +178,7 @@ static void start_workers(struct thread_pool *t)
     while (t->started < t->size) {
         struct worker *m = &t->workers[t->started];
         *m = (struct worker){.workers = t, .number = t->started, .cpu = system_cpu()};
-        if (pthread_create(&m->thread, NULL, worker_main, m) != 0)
+        if (system_start_thread(&m->thread, STACK_BYTES, worker_main, m) != 0)
             break;
         t->started++;
     }

@@ -250,11 +250,8 @@ static void *run_one(void *context)
 
 static void start(struct rank_run *c)
 {
-    pthread_attr_t attr;
-    pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, WORLD_STACK_BYTES);
     for (struct member *p = c->members; p < c->members + c->here; p++) {
-        int error = pthread_create(&p->thread, &attr, run_one, p);
+        int error = system_start_thread(&p->thread, WORLD_STACK_BYTES, run_one, p);
         p->started = error == 0;
         if (p->started)
             continue;
@@ -262,7 +259,6 @@ static void start(struct rank_run *c)
         DIAG(&p->ds, NO_SPAN, FAILURE, why.ptr);
         end(p);
     }
-    pthread_attr_destroy(&attr);
 }
 
 /* ---- feeds of participants on other ranks ---- */

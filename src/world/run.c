@@ -98,14 +98,11 @@ static void monitor(struct world *w)
  * w->started participants run. */
 static int start(struct world *w)
 {
-    pthread_attr_t attr;
     int error = 0;
-    pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, WORLD_STACK_BYTES);
     pthread_mutex_lock(&w->lock); /* no participant blocks before all are started */
     while (w->started < w->count && error == 0) {
         struct participant *p = &w->participants[w->started];
-        error = pthread_create(&p->thread, &attr, run_one, p);
+        error = system_start_thread(&p->thread, WORLD_STACK_BYTES, run_one, p);
         w->started += error == 0;
     }
     if (error != 0) {
@@ -116,7 +113,6 @@ static int start(struct world *w)
         world_stop(w);
     }
     pthread_mutex_unlock(&w->lock);
-    pthread_attr_destroy(&attr);
     return error;
 }
 
