@@ -58,6 +58,13 @@ void matrix_fill(const struct matrix *x, double value)
     }
 }
 
+void matrix_set_identity(const struct matrix *m)
+{
+    matrix_fill(m, 0);
+    for (int64_t k = 0; k < m->rows && k < m->columns; k++)
+        matrix_set(m, k, k, (struct c128){1, 0});
+}
+
 void matrix_shift(const struct matrix *x, int exponent)
 {
     for (int64_t i = 0, n = x->rows * x->columns; i < n; i++) {
@@ -65,6 +72,17 @@ void matrix_shift(const struct matrix *x, int exponent)
         if (x->im)
             x->im[i] = ldexp(x->im[i], exponent);
     }
+}
+
+bool matrix_scale(const struct matrix *m, int *exponent)
+{
+    const double max = matrix_largest(m);
+    *exponent = 0;
+    if (!isfinite(max))
+        return false;
+    frexp(max, exponent);
+    matrix_shift(m, -*exponent);
+    return true;
 }
 
 static double norm_of(const struct matrix *x)
@@ -144,7 +162,8 @@ static void add_multiple(double *out, double factor, const double *x, int64_t n)
         out[i] += factor * x[i];
 }
 
-void matrix_reflect(const struct matrix *v, struct c128 tau, const struct matrix *x)
+/* x = (I - tau v v^H) x for one vector. */
+static void reflect(const struct matrix *v, struct c128 tau, const struct matrix *x)
 {
     const int64_t n = v->rows - 1;
     double re = x->re[0] + dot(v->re + 1, x->re + 1, n);
@@ -163,6 +182,15 @@ void matrix_reflect(const struct matrix *v, struct c128 tau, const struct matrix
     add_multiple(x->re + 1, f.im, v->im + 1, n);
     add_multiple(x->im + 1, -f.re, v->im + 1, n);
     add_multiple(x->im + 1, -f.im, v->re + 1, n);
+}
+
+void matrix_reflect(const struct matrix *v, struct c128 tau, const struct matrix *m, int64_t row,
+                    int64_t first)
+{
+    for (int64_t j = first; j < m->columns; j++) {
+        const struct matrix x = matrix_part(m, row, j);
+        reflect(v, tau, &x);
+    }
 }
 
 /* ---- matrices computed by LAPACK ---- */
@@ -212,11 +240,8 @@ void lapack_householder_qr(struct lapack_item *it)
     matrix_load(&a, it->type, it->x[0]);
     for (int64_t k = 0; k < it->rows[1]; k++) {
         struct matrix v = matrix_part(&a, k, k);
-        struct c128 tau = matrix_make_reflector(&v), adjoint = {tau.re, -tau.im};
-        for (int64_t j = k + 1; j < n; j++) {
-            struct matrix x = matrix_part(&a, k, j);
-            matrix_reflect(&v, adjoint, &x);
-        }
+        struct c128 tau = matrix_make_reflector(&v);
+        matrix_reflect(&v, c_conj(tau), &a, k, k + 1);
         lapack_store(it->type, (char *)it->x[1] + k * step, tau);
     }
     matrix_store(&a, it->type, it->x[0]);
@@ -238,16 +263,11 @@ void lapack_householder_product(struct lapack_item *it)
     struct matrix a = matrix_at(scratch, it->type, m, n),
                   q = matrix_at(scratch + size, it->type, m, n);
     matrix_load(&a, it->type, it->x[0]);
-    memset(q.re, 0, (size_t)size * sizeof *scratch);
-    for (int64_t k = 0; k < n; k++)
-        q.re[k * m + k] = 1;
+    matrix_set_identity(&q);
     for (int64_t k = it->rows[1] - 1; k >= 0; k--) {
         struct c128 tau = lapack_load(it->type, (char *)it->x[1] + k * step);
         struct matrix v = matrix_part(&a, k, k);
-        for (int64_t j = k; j < n; j++) {
-            struct matrix x = matrix_part(&q, k, j);
-            matrix_reflect(&v, tau, &x);
-        }
+        matrix_reflect(&v, tau, &q, k, k);
     }
     matrix_store(&q, it->type, it->x[0]);
 }

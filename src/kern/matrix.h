@@ -46,6 +46,17 @@ static inline void matrix_set_element(const struct matrix *m, int64_t i, struct 
     if (m->im)
         m->im[i] = v.im;
 }
+static inline void matrix_swap(const struct matrix *m, int64_t i, int64_t j)
+{
+    const struct c128 v = matrix_element(m, i);
+    matrix_set_element(m, i, matrix_element(m, j));
+    matrix_set_element(m, j, v);
+}
+static inline void matrix_swap_columns(const struct matrix *m, int64_t i, int64_t j)
+{
+    for (int64_t k = 0; k < m->rows && i != j; k++)
+        matrix_swap(m, i * m->rows + k, j * m->rows + k);
+}
 static inline struct c128 matrix_get(const struct matrix *m, int64_t row, int64_t column)
 {
     return matrix_element(m, column * m->rows + row);
@@ -60,18 +71,24 @@ static inline void matrix_set(const struct matrix *m, int64_t row, int64_t colum
 void matrix_load(const struct matrix *m, enum dtype t, const void *from);
 void matrix_store(const struct matrix *m, enum dtype t, void *to);
 void matrix_fill(const struct matrix *m, double value);
+void matrix_set_identity(const struct matrix *m);
 /* Multiplies by a power of two. */
 void matrix_shift(const struct matrix *m, int exponent);
 /* The largest absolute value of a component; not finite if one is not. */
 double matrix_largest(const struct matrix *m);
+/* Divides by 2^exponent, so that the largest component is about 1. False: one is not finite, and
+ * nothing is changed; the exponent is 0. */
+bool matrix_scale(const struct matrix *m, int *exponent);
 
 /* Makes the vector x beta times the first unit vector: its first element becomes beta, which is
  * real, the others become those of v; returns tau. beta has the sign that is not that of the real
  * part of x[0] (-0 counts as positive). A vector that is reduced already is unchanged, with a tau
  * of 0. One with an element that is not finite becomes NaN. */
 struct c128 matrix_make_reflector(const struct matrix *x);
-/* x = (I - tau v v^H) x for one vector; v[0] is taken as 1. */
-void matrix_reflect(const struct matrix *v, struct c128 tau, const struct matrix *x);
+/* x = (I - tau v v^H) x for the columns of m from `first` on, in the rows from `row` on; v[0] is
+ * taken as 1. */
+void matrix_reflect(const struct matrix *v, struct c128 tau, const struct matrix *m, int64_t row,
+                    int64_t first);
 
 /* ---- plain/lapack_factor.c ---- */
 
@@ -81,7 +98,6 @@ void matrix_reflect(const struct matrix *v, struct c128 tau, const struct matrix
  * becomes zeros. */
 struct c128 matrix_reduce_column(const struct matrix *a, int64_t k, int64_t end,
                                  const struct matrix *product, const struct matrix *z);
-void matrix_set_identity(const struct matrix *m);
 /* Makes a matrix Hermitian, from one triangle. */
 void matrix_complete(const struct matrix *a, bool lower);
 

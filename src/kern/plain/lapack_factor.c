@@ -22,6 +22,15 @@ static int64_t doubles(const struct lapack_item *it, int array)
     return matrix_doubles(it->type, it->rows[array], it->columns[array]);
 }
 
+/* The first array likewise. False: out of memory. */
+static bool load_first(struct lapack_item *it, struct matrix *a)
+{
+    double *scratch = lapack_extra(it, doubles(it, 0), sizeof *scratch);
+    if (scratch)
+        *a = load(it, 0, scratch);
+    return scratch != NULL;
+}
+
 /* ---- cholesky ---- */
 
 /* Element (i, j), i >= j, of the factor, reduced by the columns before j; `lower`: as stored. */
@@ -40,10 +49,9 @@ void plain_potrf(struct lapack_item *it)
 {
     const bool lower = it->options[0] == 'L';
     const int64_t n = it->rows[0];
-    double *scratch = lapack_extra(it, doubles(it, 0), sizeof *scratch);
-    if (!scratch)
+    struct matrix a;
+    if (!load_first(it, &a))
         return;
-    const struct matrix a = load(it, 0, scratch);
     for (int64_t j = 0; j < n && it->info == 0; j++) {
         const double d = reduced(&a, j, j, lower).re;
         const bool positive = d > 0;
@@ -61,13 +69,6 @@ void plain_potrf(struct lapack_item *it)
 
 /* ---- LU ---- */
 
-static void swap_elements(const struct matrix *a, int64_t i, int64_t j)
-{
-    const struct c128 v = matrix_element(a, i);
-    matrix_set_element(a, i, matrix_element(a, j));
-    matrix_set_element(a, j, v);
-}
-
 /* out -= f x, for n elements at these indices */
 static void subtract(const struct matrix *m, int64_t out, struct c128 f, int64_t x, int64_t n)
 {
@@ -83,10 +84,9 @@ void plain_getrf(struct lapack_item *it)
 {
     const fint m = it->rows[0], n = it->columns[0];
     fint *pivots = it->x[1];
-    double *scratch = lapack_extra(it, doubles(it, 0), sizeof *scratch);
-    if (!scratch)
+    struct matrix a;
+    if (!load_first(it, &a))
         return;
-    const struct matrix a = load(it, 0, scratch);
     for (fint k = 0; k < smaller(m, n); k++) {
         fint p = k;
         for (fint i = k + 1; i < m; i++)
@@ -98,7 +98,7 @@ void plain_getrf(struct lapack_item *it)
             continue;
         }
         for (int64_t j = 0; j < n && p != k; j++)
-            swap_elements(&a, j * m + k, j * m + p);
+            matrix_swap(&a, j * m + k, j * m + p);
         for (int64_t i = k + 1; i < m; i++)
             matrix_set(&a, i, k, c_div(matrix_get(&a, i, k), pivot));
         for (int64_t j = k + 1; j < n; j++)
@@ -169,7 +169,7 @@ static bool eliminate(const struct diagonals *s, const struct matrix *x, int64_t
     }
     for (int64_t at = k; at < n * x->columns; at += n) {
         if (!keep)
-            swap_elements(x, at, at + 1);
+            matrix_swap(x, at, at + 1);
         subtract(x, at + 1, f, at, 1);
     }
     return true;
@@ -261,12 +261,10 @@ void plain_ormqr(struct lapack_item *it)
         const int64_t k = left == adjoint ? step : count - 1 - step;
         const struct matrix v = matrix_part(&a, k, k);
         const struct c128 tau = adjoint ? c_conj(tau_at(it, 1, k)) : tau_at(it, 1, k);
-        if (!left)
+        if (left)
+            matrix_reflect(&v, tau, &c, k, 0);
+        else
             reflect_columns(&v, tau, &c, k, &product);
-        for (int64_t j = 0; j < c.columns && left; j++) {
-            const struct matrix x = matrix_part(&c, k, j);
-            matrix_reflect(&v, tau, &x);
-        }
     }
     matrix_store(&c, it->type, it->x[2]);
 }
@@ -279,29 +277,27 @@ static double norm_of(const struct matrix *a, int64_t row, int64_t column)
     return norm;
 }
 
-static void swap_columns(const struct matrix *a, fint *pivots, int64_t i, int64_t j)
+static void swap_pivots(const struct matrix *a, fint *pivots, int64_t i, int64_t j)
 {
     const fint pivot = pivots[i];
     pivots[i] = pivots[j];
     pivots[j] = pivot;
-    for (int64_t k = 0; k < a->rows && i != j; k++)
-        swap_elements(a, i * a->rows + k, j * a->rows + k);
+    matrix_swap_columns(a, i, j);
 }
 
 void plain_geqp3(struct lapack_item *it)
 {
     const int64_t m = it->rows[0], n = it->columns[0];
     fint *pivots = it->x[1];
-    double *scratch = lapack_extra(it, doubles(it, 0), sizeof *scratch);
-    if (!scratch)
+    struct matrix a;
+    if (!load_first(it, &a))
         return;
-    const struct matrix a = load(it, 0, scratch);
     int64_t fixed = 0;
     for (int64_t k = 0; k < n; k++) {
         const bool free = pivots[k] == 0;
         pivots[k] = (fint)k + 1;
         if (!free)
-            swap_columns(&a, pivots, k, fixed++);
+            swap_pivots(&a, pivots, k, fixed++);
     }
     for (int64_t k = 0; k < m && k < n; k++) {
         int64_t p = k;
@@ -311,13 +307,10 @@ void plain_geqp3(struct lapack_item *it)
             p = other > norm ? j : p;
             norm = other > norm ? other : norm;
         }
-        swap_columns(&a, pivots, k, p);
+        swap_pivots(&a, pivots, k, p);
         const struct matrix v = matrix_part(&a, k, k);
         const struct c128 tau = matrix_make_reflector(&v);
-        for (int64_t j = k + 1; j < n; j++) {
-            const struct matrix x = matrix_part(&a, k, j);
-            matrix_reflect(&v, c_conj(tau), &x);
-        }
+        matrix_reflect(&v, c_conj(tau), &a, k, k + 1);
         set_tau(it, 2, k, tau);
     }
     matrix_store(&a, it->type, it->x[0]);
@@ -332,23 +325,13 @@ struct c128 matrix_reduce_column(const struct matrix *a, int64_t k, int64_t end,
     v.rows = end - (k + 1);
     const struct c128 tau = matrix_make_reflector(&v);
     reflect_columns(&v, tau, a, k + 1, product);
-    for (int64_t j = k + 1; j < a->columns; j++) {
-        const struct matrix x = matrix_part(a, k + 1, j);
-        matrix_reflect(&v, c_conj(tau), &x);
-    }
+    matrix_reflect(&v, c_conj(tau), a, k + 1, k + 1);
     if (z) {
         reflect_columns(&v, tau, z, k + 1, product);
         for (int64_t i = 1; i < v.rows; i++)
             matrix_set_element(&v, i, (struct c128){0, 0});
     }
     return tau;
-}
-
-void matrix_set_identity(const struct matrix *m)
-{
-    matrix_fill(m, 0);
-    for (int64_t k = 0; k < m->rows && k < m->columns; k++)
-        matrix_set(m, k, k, (struct c128){1, 0});
 }
 
 void plain_gehrd(struct lapack_item *it)
@@ -384,7 +367,7 @@ void matrix_complete(const struct matrix *a, bool lower)
 static void reverse(const struct matrix *a)
 {
     for (int64_t i = 0, j = a->rows * a->columns - 1; i < j; i++, j--)
-        swap_elements(a, i, j);
+        matrix_swap(a, i, j);
 }
 
 /* With uplo U it is the form of the matrix whose rows and columns are reversed. */

@@ -280,11 +280,8 @@ static bool decompose(struct lapack_item *it, struct schur *s)
         own.t.im = own.z.im = own.product.im = NULL;
     matrix_fill(&s->t, 0);
     matrix_load(&own.t, it->type, it->x[0]);
-    const double max = matrix_largest(&own.t);
-    if (!isfinite(max))
+    if (!matrix_scale(&own.t, &s->exponent))
         return false;
-    frexp(max, &s->exponent);
-    matrix_shift(&own.t, -s->exponent);
     matrix_set_identity(&s->z);
     for (int64_t k = 0; k + 1 < s->n; k++)
         matrix_reduce_column(&own.t, k, s->n, &own.product, &own.z);

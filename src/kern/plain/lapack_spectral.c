@@ -10,28 +10,6 @@
 
 #include <float.h>
 
-/* Scales a matrix so that its largest element is about 1, unless it is not finite: returns the
- * exponent. */
-static int scale(const struct matrix *a)
-{
-    int exponent;
-    const double max = matrix_largest(a);
-    if (!isfinite(max))
-        return 0;
-    frexp(max, &exponent);
-    matrix_shift(a, -exponent);
-    return exponent;
-}
-
-static void swap_columns(const struct matrix *m, int64_t i, int64_t j)
-{
-    for (int64_t k = 0; k < m->rows; k++) {
-        const struct c128 v = matrix_get(m, k, i);
-        matrix_set(m, k, i, matrix_get(m, k, j));
-        matrix_set(m, k, j, v);
-    }
-}
-
 /* Sorts values, with the columns of up to two matrices. */
 static void sort(double *values, int64_t n, bool descending, const struct matrix *a,
                  const struct matrix *b)
@@ -45,9 +23,9 @@ static void sort(double *values, int64_t n, bool descending, const struct matrix
         const double v = values[i];
         values[i] = values[best];
         values[best] = v;
-        swap_columns(a, i, best);
+        matrix_swap_columns(a, i, best);
         if (b)
-            swap_columns(b, i, best);
+            matrix_swap_columns(b, i, best);
     }
 }
 
@@ -129,8 +107,8 @@ void plain_heevd(struct lapack_item *it)
     const struct tridiagonal t = {n, values, values + n, matrix_at(scratch + size, it->type, n, n)};
     matrix_load(&a, it->type, it->x[0]);
     matrix_complete(&a, it->options[1] == 'L');
-    const int exponent = scale(&a);
-    const bool finite = isfinite(matrix_largest(&a));
+    int exponent;
+    const bool finite = matrix_scale(&a, &exponent);
     matrix_set_identity(&t.z);
     for (int64_t k = 0; k + 1 < n && finite; k++)
         matrix_reduce_column(&a, k, n, &product, &t.z);
@@ -214,18 +192,12 @@ static void complete(const struct columns *s)
         const struct c128 tau = matrix_make_reflector(&v);
         taus[2 * k] = tau.re;
         taus[2 * k + 1] = tau.im;
-        for (int64_t j = k + 1; j < n; j++) {
-            const struct matrix x = matrix_part(u, k, j);
-            matrix_reflect(&v, c_conj(tau), &x);
-        }
+        matrix_reflect(&v, c_conj(tau), u, k, k + 1);
     }
     matrix_set_identity(q);
     for (int64_t k = n - 1; k >= 0; k--) {
         const struct matrix v = matrix_part(u, k, k);
-        for (int64_t j = k; j < n; j++) {
-            const struct matrix x = matrix_part(q, k, j);
-            matrix_reflect(&v, (struct c128){taus[2 * k], taus[2 * k + 1]}, &x);
-        }
+        matrix_reflect(&v, (struct c128){taus[2 * k], taus[2 * k + 1]}, q, k, k);
     }
     for (int64_t k = 0; k < n; k++) { /* the diagonal of R is of size 1, or 0 */
         const struct c128 r = matrix_get(u, k, k);
@@ -258,7 +230,8 @@ static int load_columns(const struct lapack_item *it, const struct columns *s, b
     const struct matrix *to = wide ? &s->u : &s->a;
     const struct matrix loaded = {it->rows[0], it->columns[0], to->re, to->im};
     matrix_load(&loaded, it->type, it->x[0]);
-    const int exponent = scale(&loaded);
+    int exponent;
+    matrix_scale(&loaded, &exponent);
     for (int64_t i = 0; i < loaded.rows && wide; i++)
         for (int64_t j = 0; j < loaded.columns; j++)
             matrix_set(&s->a, j, i, c_conj(matrix_get(&loaded, i, j)));
