@@ -178,7 +178,7 @@ void x86_locate(const struct x86_selection *s, int r, const void *address);
 /* The instruction of an operation that is one, for each type of lanes. */
 enum { X86_NONE = -1 };
 struct x86_choice {
-    int16_t inst[LANE_TYPE_COUNT]; /* by enum lane_type; X86_NONE: there is none */
+    int16_t inst[LANE_TYPE_COUNT]; /* by enum lane_type; X86_NONE: no single instruction */
     int8_t immediate;
 };
 extern const struct x86_choice x86_choices[LANE_OP_COUNT];
