@@ -148,6 +148,7 @@ const bool *plan_find_in_loops(struct arena *a, const struct program *p)
 static const struct {
     const char *before, *after; /* the number or name of what is missing */
 } missed_texts[] = {
+    [MISSED_EFFECT] = {"has side effects", ""},
     [MISSED_STATE] = {"depends on state ", ", which the body changes"},
     [MISSED_PARAMETER] = {"in a condition, branch or called computation", ""},
     [MISSED_OPERAND] = {"depends on %", ", which is not hoisted"},

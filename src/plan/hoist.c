@@ -145,11 +145,11 @@ static bool can_keep(struct when *w, const struct step *s, struct missed_hoist *
         return op_is(s->inst->opcode, OP_RUNS) && plan_runs_pure(w->pl, s->inst);
     if (s->callee_count > 0) {
         bool pure = op_is(s->inst->opcode, OP_RUNS) && plan_runs_pure(w->pl, s->inst);
-        missed->kind = pure ? MISSED_CALLEE : MISSED_NONE;
+        missed->kind = pure ? MISSED_CALLEE : MISSED_EFFECT;
         return false;
     }
     if (!step_scalar(s) && !plan_is_pure(w->pl, s->inst))
-        return false;
+        missed->kind = MISSED_EFFECT;
     for (int k = 0; s->bodies && k < 2; k++)
         if (s->bodies[k].function)
             missed->kind = MISSED_ELEMENTS;

@@ -58,7 +58,8 @@ enum hoist {
 
 /* Why a step with HOIST_NOT is not hoisted. */
 enum missed_kind {
-    MISSED_NONE,      /* it has random numbers, side effects or tokens; or it is hoisted */
+    MISSED_NONE,      /* it is hoisted, or has no result */
+    MISSED_EFFECT,    /* has side effects: random numbers, tokens, communication */
     MISSED_STATE,     /* depends on a leaf of the loop's state that the body changes */
     MISSED_PARAMETER, /* depends on a parameter of a function that is not the body of a loop */
     MISSED_OPERAND,   /* depends on a step that is not hoisted for a reason of its own */
