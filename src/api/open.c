@@ -102,7 +102,7 @@ static bool load_bytes(hlo_file *f, const char *path)
 
 static hlo_file *open_file(const char *path, bool strict, hlo_messages *m)
 {
-    if (file_begins(path, STR("PK\3\4")))
+    if (file_starts_with(path, STR("PK\3\4")))
         return open_bundle(path, strict, m);
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     hlo_file *f = hlo_file_new(strict);

@@ -422,7 +422,7 @@ void file_release(struct file_bytes *f);
 const char *file_problem(int error);      /* strerror, with messages for those limits */
 bool file_is_directory(const char *path); /* false, too, if it does not exist */
 /* Whether it is a regular file that begins with these bytes. */
-bool file_begins(const char *path, struct str with);
+bool file_starts_with(const char *path, struct str with);
 /* Lists the names in a directory, hidden files included, sorted, allocated in the arena. False with
  * errno set. */
 bool directory_names(struct arena *a, const char *path, const char ***names, size_t *count);

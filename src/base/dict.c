@@ -180,7 +180,7 @@ static bool type_name(struct reader *r, struct str *out)
 }
 
 /* Parses an optional type, `: ui8`. */
-static bool type_behind(struct reader *r, struct str *out)
+static bool parse_type_suffix(struct reader *r, struct str *out)
 {
     return !take(r, ':') || type_name(r, out);
 }
@@ -212,7 +212,7 @@ static bool entry(struct reader *r, struct dict_entry *out)
 }
 
 /* `close` 0 means the end of the text. */
-static bool closes(struct reader *r, char close) { return close ? take(r, close) : at_end(r); }
+static bool take_close(struct reader *r, char close) { return close ? take(r, close) : at_end(r); }
 
 static const char *comma_or(char close)
 {
@@ -226,24 +226,24 @@ static const char *comma_or(char close)
 static bool some_items(struct reader *r, struct dict_value *out, char close)
 {
     size_t capacity = 0;
-    if (closes(r, close))
+    if (take_close(r, close))
         return true;
     do {
         struct dict_entry *item = &VEC_PUSH(r->arena, out->items, out->count, capacity);
         *item = (struct dict_entry){{"", 0}, {0}};
         if (!(out->kind == DICT_DICT ? entry(r, item) : value(r, &item->value)))
             return false;
-        if (closes(r, close))
+        if (take_close(r, close))
             return true;
         if (!take(r, ','))
             return fail(r, out->kind == DICT_DICT && item->value.kind == DICT_UNIT
                                ? "'='"
                                : comma_or(close));
-    } while (!r->loose || !closes(r, close));
+    } while (!r->loose || !take_close(r, close));
     return true;
 }
 
-static void list_by_name(struct reader *r, struct dict_value *d)
+static void sort_by_name(struct reader *r, struct dict_value *d)
 {
     d->by_name = ARENA_NEW(r->arena, struct map);
     map_init(d->by_name, r->arena);
@@ -256,7 +256,7 @@ static bool items(struct reader *r, struct dict_value *out, char close)
     if (!some_items(r, out, close))
         return false;
     if (out->kind == DICT_DICT && out->count > FEW)
-        list_by_name(r, out);
+        sort_by_name(r, out);
     return true;
 }
 
@@ -294,7 +294,7 @@ static bool dense(struct reader *r, struct dict_value *out)
         out->items = ARENA_NEW(r->arena, struct dict_entry);
         *out->items = (struct dict_entry){{"", 0}, inner};
     }
-    return type_behind(r, &out->type);
+    return parse_type_suffix(r, &out->type);
 }
 
 /* Sets the kind of a word by its spelling. */
@@ -337,7 +337,7 @@ static bool number_or_word(struct reader *r, struct dict_value *out)
     read_word(out, w);
     if (out->kind == DICT_WORD && !bracketed(r, &out->s))
         return false;
-    return type_behind(r, &out->type);
+    return parse_type_suffix(r, &out->type);
 }
 
 static bool any_value(struct reader *r, struct dict_value *out)
@@ -345,7 +345,8 @@ static bool any_value(struct reader *r, struct dict_value *out)
     char quote = opening_quote(r);
     if (quote) {
         out->kind = DICT_STRING;
-        return quoted(r, quote, &out->s) && (r->form == DICT_JSON || type_behind(r, &out->type));
+        return quoted(r, quote, &out->s) &&
+               (r->form == DICT_JSON || parse_type_suffix(r, &out->type));
     }
     if (take(r, '{')) {
         out->kind = DICT_DICT;

@@ -22,7 +22,7 @@ enum { MAP_FROM = 64 * 1024 }; /* for smaller files, reading is cheaper than pag
 static const size_t FILE_MAX = UINT32_MAX - (size_t)1, STREAM_MAX = (size_t)1 << 30,
                     DEVICE_MAX = (size_t)16 << 20;
 
-static size_t most_of(int fd)
+static size_t size_limit(int fd)
 {
     struct stat st;
     if (fd < 0 || fstat(fd, &st) != 0)
@@ -104,7 +104,7 @@ static bool file_load(int fd, bool may_map, struct file_bytes *out)
     size_t size = S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0;
     if (may_map && size >= MAP_FROM && map_all(fd, size, out))
         return true;
-    return read_all(fd, size ? size : 4096, most_of(fd), out);
+    return read_all(fd, size ? size : 4096, size_limit(fd), out);
 }
 
 static void close_fd(void *fd) { close(*(int *)fd); }
@@ -166,7 +166,7 @@ struct owner *file_share(struct file_bytes *f)
 
 enum file_line file_line(FILE *f, struct buf *out)
 {
-    const size_t before = out->size, max = most_of(fileno(f));
+    const size_t before = out->size, max = size_limit(fileno(f));
     int c;
     while (out->size < max && (c = getc(f)) != EOF) {
         buf_putc(out, (char)c);
@@ -182,7 +182,7 @@ bool file_is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-bool file_begins(const char *path, struct str with)
+bool file_starts_with(const char *path, struct str with)
 {
     char bytes[16];
     struct stat st;
@@ -195,7 +195,7 @@ bool file_begins(const char *path, struct str with)
     return n == (ssize_t)with.len && memcmp(bytes, with.ptr, with.len) == 0;
 }
 
-bool file_too_long(int fd, size_t size) { return size > DEVICE_MAX && size > most_of(fd); }
+bool file_too_long(int fd, size_t size) { return size > DEVICE_MAX && size > size_limit(fd); }
 
 static void close_directory(void *directory) { closedir(directory); }
 

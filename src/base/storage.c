@@ -143,7 +143,7 @@ static struct reserve_block *map_block(struct reserve *r, size_t size)
     return b;
 }
 
-static void *tensor_in(struct reserve_block *b)
+static void *tensor_of_block(struct reserve_block *b)
 {
     return b ? set_origin((char *)b + PAGE, (uintptr_t)b | FROM_RESERVE) : NULL;
 }
@@ -155,7 +155,7 @@ void *mem_zalloc(size_t size)
     if (size > SIZE_MAX / 2)
         return NULL;
     if (size >= RESERVE_FROM && !PLAIN_BLOCKS)
-        return tensor_in(map_block(NULL, align_up(size, PAGE)));
+        return tensor_of_block(map_block(NULL, align_up(size, PAGE)));
     size += sizeof(struct tensor_head) + TENSOR_ALIGNMENT;
     return align_block(calloc(1, size));
 }
@@ -201,7 +201,7 @@ static struct reserve_block *take_idle(struct reserve *r, size_t size)
     return b;
 }
 
-static void count_used(struct reserve *r, const struct reserve_block *b)
+static void add_used_block(struct reserve *r, const struct reserve_block *b)
 {
     r->blocks++;
     r->used += b->size;
@@ -224,10 +224,10 @@ void *reserve_take(struct reserve *r, size_t size)
         b = map_block(r, size);
     }
     if (b)
-        count_used(r, b);
+        add_used_block(r, b);
     pthread_mutex_unlock(&r->lock);
     unmap_blocks(surplus);
-    return tensor_in(b);
+    return tensor_of_block(b);
 }
 
 size_t reserve_idle(struct reserve *r)

@@ -389,7 +389,7 @@ static uintptr_t take_address(const char **at)
 }
 
 /* The path in a line whose range contains the address; NULL: other range, or no file. */
-static const char *path_if_it_holds(const char *line, uintptr_t address)
+static const char *path_at_address(const char *line, uintptr_t address)
 {
     uintptr_t from = take_address(&line);
     if (*line++ != '-' || address < from || address >= take_address(&line))
@@ -411,7 +411,7 @@ bool system_mapped_path(uintptr_t address, char *out, size_t size)
     const char *path = NULL;
     struct lines l = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
     while (!path && next_line(&l, line, sizeof line))
-        path = path_if_it_holds(line, address);
+        path = path_at_address(line, address);
     close(l.fd);
     bool found = path && strlen(path) < size;
     if (found)

@@ -53,7 +53,7 @@ static size_t column_width(const struct table *t, size_t column, bool cut)
 
 /* Narrows columns after the first to LEAST, then drops columns, by setting their width to DROPPED,
  * until the last one has room. Returns the longest cell of the last one that fits. */
-static size_t fit(const struct table *t, size_t *widths, size_t width)
+static size_t fit_columns(const struct table *t, size_t *widths, size_t width)
 {
     const size_t last = t->column_count - 1;
     size_t before = GAP, least = widths[last] < LEAST ? widths[last] : LEAST;
@@ -74,7 +74,7 @@ static size_t fit(const struct table *t, size_t *widths, size_t width)
     return before + least < width ? width - before : least;
 }
 
-static struct str cut(struct str s, size_t longest, struct buf *storage)
+static struct str truncate_cell(struct str s, size_t longest, struct buf *storage)
 {
     if (s.len <= longest)
         return s;
@@ -112,7 +112,7 @@ void table_put_within(struct buf *out, struct table *t, size_t width)
     for (size_t c = 0; c < t->column_count; c++)
         widths[c] = column_width(t, c, limited);
     if (limited)
-        longest = fit(t, widths, width);
+        longest = fit_columns(t, widths, width);
     for (size_t c = 0; c < t->column_count && t->columns[0].head; c++)
         put_cell(out, str_of(t->columns[c].head), widths[c], t->columns[c].right);
     if (t->columns[0].head)
@@ -121,7 +121,7 @@ void table_put_within(struct buf *out, struct table *t, size_t width)
         const size_t c = k % t->column_count;
         const bool last = c + 1 == t->column_count;
         const size_t most = !limited ? SIZE_MAX : last ? longest : widths[c];
-        put_cell(out, cut(cell(t, k), most, &storage), widths[c], t->columns[c].right);
+        put_cell(out, truncate_cell(cell(t, k), most, &storage), widths[c], t->columns[c].right);
         if (last)
             end_line(out);
     }

@@ -145,7 +145,7 @@ static int input_files(struct arguments *a)
 const char *bundle_of_arrays(const struct options *o)
 {
     const char *path = o->value[OPT_BUNDLE];
-    return path && (hlo_arrays_known(path) || file_begins(path, STR("PK"))) ? path : NULL;
+    return path && (hlo_arrays_known(path) || file_starts_with(path, STR("PK"))) ? path : NULL;
 }
 
 /* Opens the snapshot of --bundle. */

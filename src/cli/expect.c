@@ -103,7 +103,7 @@ static hlo_literal *read_expected(const struct arguments *a, const char *path, s
         return read_text(a, path, str_of(path));
     if (*path == '@' && access(path, F_OK) != 0)
         path++;
-    if (hlo_arrays_known(path) || file_begins(path, STR("PK")) || !file_read(path, &bytes))
+    if (hlo_arrays_known(path) || file_starts_with(path, STR("PK")) || !file_read(path, &bytes))
         return hlo_read_result(path, "out", a->module, p, a->m);
     return read_text(a, path, (struct str){bytes.data, bytes.size});
 }

@@ -45,7 +45,7 @@ void diags_free(struct diags *ds)
 }
 
 /* Counts a message; returns whether to keep it. */
-static bool admit(struct diags *ds, enum severity severity)
+static bool count_diagnostic(struct diags *ds, enum severity severity)
 {
     if (severity == SEV_ERROR) {
         ds->errors++;
@@ -63,7 +63,7 @@ static bool admit(struct diags *ds, enum severity severity)
 
 struct diag *diag_report(struct diags *ds, struct span span, enum msg m, const char *format, ...)
 {
-    if (!admit(ds, msg_severity(m))) {
+    if (!count_diagnostic(ds, msg_severity(m))) {
         ds->dummy = (struct diag){.msg = m, .severity = msg_severity(m), .span = span};
         return &ds->dummy;
     }

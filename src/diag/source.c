@@ -30,7 +30,7 @@ static size_t piece_at(const struct source *s, uint32_t offset)
 }
 
 /* Whether the next piece continues the line. */
-static bool continues(const struct source *s, size_t piece, uint32_t from)
+static bool piece_continues_line(const struct source *s, size_t piece, uint32_t from)
 {
     return !memchr(s->text.ptr + from, '\n', s->pieces[piece + 1].begin - from);
 }
@@ -44,7 +44,7 @@ struct source *source_origin(struct source *s, struct span *span)
     size_t i = piece_at(s, span->begin);
     uint32_t begin = span->begin, end = span->end;
     while (i + 1 < s->piece_count && !s->pieces[i].origin &&
-           (s->pieces[i + 1].begin < end || continues(s, i, begin)))
+           (s->pieces[i + 1].begin < end || piece_continues_line(s, i, begin)))
         begin = s->pieces[++i].begin;
     const struct source_piece *p = &s->pieces[i];
     uint32_t piece_end = i + 1 < s->piece_count ? s->pieces[i + 1].begin : (uint32_t)s->text.len;

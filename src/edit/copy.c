@@ -30,7 +30,7 @@ static bool fail(struct edit *e, const char *why)
 
 /* Whether a parameter is kept: it is used, or the parameters of its computation must not be
  * dropped. */
-static bool stays(const struct edit *e, const struct inst *param)
+static bool keeps_parameter(const struct edit *e, const struct inst *param)
 {
     const struct part *p = part_of(e, param->parent);
     const struct mark *mark = mark_of(e, param);
@@ -44,11 +44,11 @@ static void number_parameters(struct edit *e, const struct computation *c)
     struct part *p = part_of(e, c);
     p->numbers = ARENA_ARRAY(&e->arena, int, c->param_count);
     for (int k = 0; k < c->param_count; k++)
-        p->numbers[k] = stays(e, c->params[k]) ? p->parameters++ : -1;
+        p->numbers[k] = keeps_parameter(e, c->params[k]) ? p->parameters++ : -1;
 }
 
 /* Whether an operand is kept: operands of a call or fusion are dropped with the parameters. */
-static bool operand_stays(const struct edit *e, const struct inst *i, int k)
+static bool keeps_operand(const struct edit *e, const struct inst *i, int k)
 {
     int first;
     if (!edit_passes_operands(i))
@@ -60,7 +60,7 @@ static bool operand_stays(const struct edit *e, const struct inst *i, int k)
 /* ---- attributes ---- */
 
 /* Frontend attributes that the verifier or a run depends on. */
-static bool frontend_matters(const struct inst *i)
+static bool keeps_frontend_attribute(const struct inst *i)
 {
     return inst_frontend(i, "_xla_send_recv_source_target_pairs") ||
            inst_frontend(i, "_xla_stream_annotation") || inst_frontend(i, "_collectives_group");
@@ -78,7 +78,7 @@ static bool is_stripped(const struct edit *e, const struct inst *i, enum attr_id
         return true;
     if (!(e->strip & EDIT_STRIP_HINTS))
         return false;
-    if (id == A_FRONTEND_ATTRIBUTES && frontend_matters(i))
+    if (id == A_FRONTEND_ATTRIBUTES && keeps_frontend_attribute(i))
         return false;
     return memchr(hints, (int)id, sizeof hints) ||
            (id == A_BACKEND_CONFIG && i->opcode != OP_CUSTOM_CALL);
@@ -104,7 +104,7 @@ static struct aliasing copy_aliasing(struct edit *e, const struct inst *i, struc
     struct alias *kept = ARENA_ARRAY(&e->to->arena, struct alias, from.count);
     struct aliasing to = {0, kept};
     for (int k = 0; k < i->operand_count; k++)
-        place[k] = operand_stays(e, i, k) ? next++ : -1;
+        place[k] = keeps_operand(e, i, k) ? next++ : -1;
     for (int k = 0; k < from.count; k++) {
         if (from.at[k].operand < 0 || from.at[k].operand >= i->operand_count ||
             place[from.at[k].operand] < 0)
@@ -172,7 +172,7 @@ static struct inst *copy_itself(const struct body *b, const struct inst *from)
     struct inst **operands = ARENA_ARRAY(&b->e->arena, struct inst *, from->operand_count);
     int count = 0;
     for (int k = 0; k < from->operand_count; k++)
-        if (operand_stays(b->e, from, k))
+        if (keeps_operand(b->e, from, k))
             operands[count++] = used(b, from->operands[k]);
     struct inst *i =
         inst_new(b->to, (enum opcode)from->opcode, from->name, from->shape, count, operands);
@@ -209,7 +209,7 @@ static struct inst *make_value(const struct body *b, const struct inst *from,
                                const struct mark *mark)
 {
     struct str name = from->name;
-    if (from->opcode == OP_PARAMETER && !b->bound && stays(b->e, from)) {
+    if (from->opcode == OP_PARAMETER && !b->bound && keeps_parameter(b->e, from)) {
         name = arena_printf(&b->e->to->arena, STR_FMT ".value", STR_ARG(name));
         b->e->fresh_names = true;
     }
@@ -277,7 +277,7 @@ static bool passes_parameter(const struct body *b, const struct inst *i, int k)
     int first;
     const struct mark *mark = mark_of(b->e, i);
     if (mark->becomes != BECOMES_CALLEE)
-        return operand_stays(b->e, i, k);
+        return keeps_operand(b->e, i, k);
     const struct computation *c = edit_callee(i, mark->which, &first);
     if (k < first || k >= first + c->param_count)
         return false;

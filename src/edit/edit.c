@@ -34,7 +34,7 @@ void edit_free(struct edit *e)
 /* ---- what can be replaced ---- */
 
 /* Whether it extracts the start of a transfer from a tuple. */
-static bool is_taken_out_for_end(const struct inst *i)
+static bool is_transfer_start_element(const struct inst *i)
 {
     if (i->opcode != OP_GET_TUPLE_ELEMENT || !shape_is_tuple(i->shape))
         return false;
@@ -51,7 +51,7 @@ const char *edit_may_change(const struct inst *i)
 {
     if (i->parent->async_start)
         return "an instruction of an asynchronous computation cannot be changed";
-    return op_is(i->opcode, OP_STARTS) || is_taken_out_for_end(i)
+    return op_is(i->opcode, OP_STARTS) || is_transfer_start_element(i)
                ? "its -done instruction requires it unchanged"
                : NULL;
 }
@@ -111,7 +111,8 @@ struct inst *edit_target(const struct edit *e, struct inst *i)
 }
 
 /* Whether `other` is in the chain of replacements of `i`. */
-static bool comes_by(const struct edit *e, const struct inst *i, const struct inst *other)
+static bool is_in_replacement_chain(const struct edit *e, const struct inst *i,
+                                    const struct inst *other)
 {
     while (i != other && mark_of(e, i)->becomes == BECOMES_OTHER)
         i = mark_of(e, i)->by;
@@ -129,7 +130,7 @@ const char *edit_replace(struct edit *e, struct inst *i, struct inst *by)
         return "only its -done instruction may use it";
     if (!shape_equal(i->shape, by->shape, IGNORE_LAYOUT))
         return "shapes differ";
-    if (comes_by(e, by, i))
+    if (is_in_replacement_chain(e, by, i))
         return "replacement depends on the instruction it replaces";
     set_mark(e, i, BECOMES_OTHER)->by = by;
     return NULL;
@@ -221,7 +222,7 @@ void edit_strip(struct edit *e, unsigned what) { e->strip |= what; }
 
 /* Whether all instructions that become parameters are in the entry computation, which may have been
  * changed since. */
-static bool parameters_stand_in_entry(struct edit *e)
+static bool parameters_are_in_entry(struct edit *e)
 {
     for (struct inst *i = NULL; (i = module_next(e->from, i)) != NULL;)
         if (e->parts[i->parent->index].marks[i->index].becomes == BECOMES_PARAMETER &&
@@ -234,7 +235,7 @@ struct module *edit_finish(struct edit *e, const char **problem)
 {
     struct module *to = e->to;
     *problem = NULL;
-    if (!parameters_stand_in_entry(e)) {
+    if (!parameters_are_in_entry(e)) {
         *problem = "parameters can only be added to the entry computation";
         edit_free(e);
         return NULL;

@@ -11,7 +11,7 @@ struct walk {
     size_t depth, capacity;
 };
 
-static void need(struct walk *w, struct inst *i)
+static void mark_live(struct walk *w, struct inst *i)
 {
     i = edit_target(w->e, i);
     struct mark *mark = mark_of(w->e, i);
@@ -54,7 +54,7 @@ static void need_effects(struct walk *w, const struct computation *c)
     for (int k = 0; part_of(w->e, c)->effects && k < c->inst_count; k++) {
         enum becomes what = (enum becomes)mark_of(w->e, c->insts[k])->becomes;
         if ((what == BECOMES_ITSELF || what == BECOMES_CALLEE) && has_any_effect(w->e, c->insts[k]))
-            need(w, c->insts[k]);
+            mark_live(w, c->insts[k]);
     }
 }
 
@@ -66,7 +66,7 @@ static void enter(struct walk *w, const struct computation *c)
     if (p->entered)
         return;
     p->entered = true;
-    need(w, c->root);
+    mark_live(w, c->root);
     need_effects(w, c);
 }
 
@@ -78,7 +78,7 @@ static void keep_parameters(struct walk *w, const struct computation *c)
     p->keeps = true;
     for (const struct caller *at = p->callers; at; at = at->next)
         for (int k = 0; k < c->param_count; k++)
-            need(w, at->inst->operands[at->first + k]);
+            mark_live(w, at->inst->operands[at->first + k]);
 }
 
 /* A call whose operands are live if the parameters are. */
@@ -92,7 +92,7 @@ static void need_as_parameters(struct walk *w, struct inst *i, const struct comp
     enter(w, c);
     for (int k = 0; k < c->param_count; k++)
         if (p->keeps || mark_of(w->e, c->params[k])->live)
-            need(w, i->operands[first + k]);
+            mark_live(w, i->operands[first + k]);
 }
 
 static void need_all(struct walk *w, const struct inst *i)
@@ -100,7 +100,7 @@ static void need_all(struct walk *w, const struct inst *i)
     int count;
     struct computation **callees = inst_callee_list(&w->e->arena, i, &count);
     for (int k = 0; k < i->operand_count; k++)
-        need(w, i->operands[k]);
+        mark_live(w, i->operands[k]);
     for (int k = 0; k < count; k++) {
         part_of(w->e, callees[k])->called = true;
         enter(w, callees[k]);
@@ -111,7 +111,7 @@ static void need_all(struct walk *w, const struct inst *i)
 static void needed_parameter(struct walk *w, const struct inst *i)
 {
     for (const struct caller *at = part_of(w->e, i->parent)->callers; at; at = at->next)
-        need(w, at->inst->operands[at->first + (int)i->number]);
+        mark_live(w, at->inst->operands[at->first + (int)i->number]);
 }
 
 static void visit(struct walk *w, struct inst *i)
@@ -133,7 +133,7 @@ static void visit(struct walk *w, struct inst *i)
 }
 
 /* Marks everything live: for a copy without changes. */
-static void all_live(struct edit *e)
+static void mark_all_live(struct edit *e)
 {
     for (int c = 0; c < e->from->computation_count; c++) {
         e->parts[c].entered = e->parts[c].called = e->parts[c].keeps = true;
@@ -173,7 +173,7 @@ void edit_find_live(struct edit *e)
 {
     struct walk w = {.e = e};
     if (!e->touched) {
-        all_live(e);
+        mark_all_live(e);
         return;
     }
     find_effects(e);
@@ -181,7 +181,7 @@ void edit_find_live(struct edit *e)
     if (e->new_root) {
         part_of(e, e->entry)->entered = true;
         for (int k = 0; k < e->root_count; k++)
-            need(&w, e->roots[k]);
+            mark_live(&w, e->roots[k]);
     } else {
         enter(&w, e->entry);
     }

@@ -25,7 +25,7 @@ static int64_t weight_of(const struct inst *i)
 }
 
 /* The score of a module, and a hash of its text and of the constants that the text elides. */
-static uint64_t measure(const struct module *m, struct score *score)
+static uint64_t score_module(const struct module *m, struct score *score)
 {
     struct buf text = {0};
     text_print_module(&text, m, NULL);
@@ -56,7 +56,7 @@ static bool smaller(const struct score *a, const struct score *b)
 
 /* ---- testing candidates ---- */
 
-static bool is_new(struct reducer *r, uint64_t hash)
+static bool mark_as_tried(struct reducer *r, uint64_t hash)
 {
     for (size_t k = 0; k < r->tried_count; k++)
         if (r->tried[k] == hash)
@@ -73,7 +73,7 @@ static size_t inst_total(const struct module *m)
     return n;
 }
 
-static bool ask(struct reducer *r, struct module *m)
+static bool test_candidate(struct reducer *r, struct module *m)
 {
     if (r->over || (r->deadline > 0 && now_ns() >= r->deadline)) {
         r->over = true;
@@ -87,7 +87,7 @@ static bool ask(struct reducer *r, struct module *m)
     return r->how->bad(r->how->context, m);
 }
 
-static void adopt(struct reducer *r, struct module *m, const struct score *score)
+static void accept_candidate(struct reducer *r, struct module *m, const struct score *score)
 {
     module_free(r->now);
     r->now = m;
@@ -111,10 +111,10 @@ bool reducer_try(struct reducer *r, struct edit *e)
     struct module *m = edit_finish(e, &problem);
     if (!m)
         return false;
-    uint64_t hash = measure(m, &score);
-    if (smaller(&score, &r->score) && is_new(r, hash) && r->how->verifies(r->how->context, m) &&
-        ask(r, m)) {
-        adopt(r, m, &score);
+    uint64_t hash = score_module(m, &score);
+    if (smaller(&score, &r->score) && mark_as_tried(r, hash) &&
+        r->how->verifies(r->how->context, m) && test_candidate(r, m)) {
+        accept_candidate(r, m, &score);
         return true;
     }
     module_free(m);
@@ -125,7 +125,7 @@ bool reducer_try(struct reducer *r, struct edit *e)
 
 /* One round of all steps. Those that remove many instructions with few tests come first, and enable
  * later ones. */
-static bool once(struct reducer *r)
+static bool run_round(struct reducer *r)
 {
     static pass_fn *const passes[] = {
         pass_strip,  pass_outputs, pass_from_below,   pass_outputs,  pass_from_above,
@@ -154,13 +154,13 @@ struct module *reduce_module(struct module *m, const struct reduction *how)
     oom_push_cleanup(&cleanup, release, &r);
     arena_init(&r.arena);
     arena_init(&r.index);
-    measure(m, &score);
+    score_module(m, &score);
     struct module *found = NULL;
-    if (ask(&r, m)) {
+    if (test_candidate(&r, m)) {
         if (how->seconds > 0)
             r.deadline = now_ns() + (int64_t)(how->seconds * 1e9);
-        adopt(&r, module_hold(m), &score);
-        while (once(&r))
+        accept_candidate(&r, module_hold(m), &score);
+        while (run_round(&r))
             continue;
         found = module_hold(r.now);
     }

@@ -39,7 +39,7 @@ static size_t add_names(struct reducer *r, struct set *s, const struct names *na
 }
 
 /* The members of the set that are used outside of it, or are the root. */
-static struct set edge_of(struct reducer *r, struct arena *a, const struct set *s)
+static struct set outputs_of_set(struct reducer *r, struct arena *a, const struct set *s)
 {
     struct set edge = set_new(r, a);
     for (struct inst *i = NULL; (i = module_next(r->now, i)) != NULL;) {
@@ -50,7 +50,7 @@ static struct set edge_of(struct reducer *r, struct arena *a, const struct set *
     return edge;
 }
 
-static bool is_given(const struct inst *i)
+static bool has_no_operands(const struct inst *i)
 {
     return i->opcode == OP_PARAMETER || i->opcode == OP_CONSTANT;
 }
@@ -113,7 +113,7 @@ static bool try_chunk(struct reducer *r, const struct names *names, size_t from,
 }
 
 /* Tries halves, quarters, ... and finally single instructions, later ones first. */
-static bool sweep(struct reducer *r, struct names *names, shrink_fn *shrink, int how)
+static bool try_chunks(struct reducer *r, struct names *names, shrink_fn *shrink, int how)
 {
     bool better = false;
     for (size_t size = names->count; size > 0 && !r->over; size /= 2)
@@ -133,7 +133,7 @@ static bool sweep(struct reducer *r, struct names *names, shrink_fn *shrink, int
 enum { AS_KNOWN, AS_PARAMETER, AS_ZEROS, AS_COUNT };
 enum { LARGE = 1 << 16 }; /* bytes; larger constants make the text too long */
 
-static const struct literal *known(const struct reducer *r, const struct inst *i)
+static const struct literal *known_value(const struct reducer *r, const struct inst *i)
 {
     return r->how->value(r->how->context, i->name);
 }
@@ -152,7 +152,7 @@ static bool shrink_value(struct reducer *r, struct edit *e, struct inst *i, int 
         return false;
     switch (how) {
     case AS_KNOWN:
-        if (!may_be_constant(r, i) || !(value = known(r, i)))
+        if (!may_be_constant(r, i) || !(value = known_value(r, i)))
             return false;
         return !edit_constant(e, i, value);
     case AS_PARAMETER: return !edit_parameter(e, i);
@@ -164,7 +164,7 @@ static bool shrink_value(struct reducer *r, struct edit *e, struct inst *i, int 
 static size_t shrink_values(struct reducer *r, struct edit *e, struct arena *scratch,
                             const struct set *s, int how)
 {
-    struct set edge = edge_of(r, scratch, s);
+    struct set edge = outputs_of_set(r, scratch, s);
     size_t count = 0;
     for (struct inst *i = NULL; (i = module_next(r->now, i)) != NULL;)
         count += *place(&edge, i) && shrink_value(r, e, i, how);
@@ -216,7 +216,7 @@ bool pass_outputs(struct reducer *r)
         edit_free(e);
         return false;
     }
-    return sweep(r, &names, shrink_outputs, 0);
+    return try_chunks(r, &names, shrink_outputs, 0);
 }
 
 /* Makes the members of the set that are used outside of it, or unused, the root; an edit would drop
@@ -225,13 +225,13 @@ static size_t shrink_root(struct reducer *r, struct edit *e, struct arena *scrat
                           const struct set *s, int how)
 {
     const struct computation *entry = r->now->entry;
-    struct set edge = edge_of(r, scratch, s);
+    struct set edge = outputs_of_set(r, scratch, s);
     struct inst **roots = ARENA_ARRAY(scratch, struct inst *, entry->inst_count);
     int count = 0;
     for (int k = 0; k < entry->inst_count; k++) {
         struct inst *i = entry->insts[k];
         bool unused = *place(s, i) && i->user_count == 0;
-        if ((*place(&edge, i) || unused) && !is_given(i))
+        if ((*place(&edge, i) || unused) && !has_no_operands(i))
             roots[count++] = i;
     }
     return count > 0 && !edit_root(e, roots, count);
@@ -267,7 +267,7 @@ bool pass_from_below(struct reducer *r)
 bool pass_from_above(struct reducer *r)
 {
     const struct inst *root = r->now->entry->root;
-    const bool constant = r->how->faithful || (known(r, root) && may_be_constant(r, root));
+    const bool constant = r->how->faithful || (known_value(r, root) && may_be_constant(r, root));
     return search_prefix(r, 0, (size_t)r->now->entry->inst_count - 1, true, shrink_values,
                          constant ? AS_KNOWN : AS_PARAMETER);
 }
@@ -277,11 +277,11 @@ bool pass_values(struct reducer *r)
     bool better = false;
     if (r->how->faithful) { /* in computations that were executed once */
         struct names names = names_of_entry(r);
-        return sweep(r, &names, shrink_values, AS_KNOWN);
+        return try_chunks(r, &names, shrink_values, AS_KNOWN);
     }
     for (int how = 0; how < AS_COUNT; how++) {
         struct names names = names_of_all(r);
-        better |= sweep(r, &names, shrink_values, how);
+        better |= try_chunks(r, &names, shrink_values, how);
     }
     return better;
 }
@@ -289,7 +289,7 @@ bool pass_values(struct reducer *r)
 /* ---- replacement by operands ---- */
 
 /* The tuple operand that a get-tuple-element of a tuple instruction selects. */
-static struct inst *component(const struct inst *i)
+static struct inst *selected_operand(const struct inst *i)
 {
     if (i->opcode != OP_GET_TUPLE_ELEMENT || i->operand_count != 1 ||
         i->operands[0]->opcode != OP_TUPLE)
@@ -301,7 +301,7 @@ static struct inst *component(const struct inst *i)
 
 static bool shrink_operand(struct edit *e, struct inst *i, bool faithful)
 {
-    struct inst *same = component(i);
+    struct inst *same = selected_operand(i);
     if (same && !edit_replace(e, i, same))
         return true;
     for (int k = 0; !faithful && k < i->operand_count; k++)
@@ -322,7 +322,7 @@ static size_t shrink_operands(struct reducer *r, struct edit *e, struct arena *s
 bool pass_operands(struct reducer *r)
 {
     struct names names = names_of_all(r);
-    return sweep(r, &names, shrink_operands, 0);
+    return try_chunks(r, &names, shrink_operands, 0);
 }
 
 /* ---- calls ---- */
@@ -342,7 +342,7 @@ static bool may_inline(const struct reducer *r, const struct inst *i, int which)
 {
     int first;
     const struct computation *c = edit_callee(i, which, &first);
-    return c && (!r->how->faithful || (callers(r->now, c) == 1 && known(r, c->root)));
+    return c && (!r->how->faithful || (callers(r->now, c) == 1 && known_value(r, c->root)));
 }
 
 static size_t shrink_inline(struct reducer *r, struct edit *e, struct arena *scratch,
@@ -373,7 +373,7 @@ bool pass_inline(struct reducer *r)
         for (size_t k = 0; k < all.count; k++)
             if (may_inline(r, reducer_find(r, all.at[k]), which))
                 VEC_PUSH(&r->arena, names.at, names.count, capacity) = all.at[k];
-        better |= sweep(r, &names, shrink_inline, which);
+        better |= try_chunks(r, &names, shrink_inline, which);
     }
     return better;
 }
@@ -385,7 +385,7 @@ static bool try_computation(struct reducer *r, const struct computation *c)
     struct inst *root = c->root;
     bool ok = !edit_root(e, &root, 1);
     for (int k = 0; ok && k < c->param_count; k++) {
-        const struct literal *value = known(r, c->params[k]);
+        const struct literal *value = known_value(r, c->params[k]);
         if (value && may_be_constant(r, c->params[k]))
             edit_constant(e, c->params[k], value);
         ok = value || !r->how->faithful;

@@ -145,7 +145,7 @@ static struct inst *constant(struct maker *m, const struct literal *l, const str
 }
 
 /* Whether all elements are bitwise equal. */
-static bool is_even(const struct literal *l, int64_t count)
+static bool is_uniform(const struct literal *l, int64_t count)
 {
     const char *p = l->data;
     size_t width = dtype_bytes(l->shape->dtype);
@@ -171,7 +171,7 @@ static struct inst *static_array(struct maker *m, const struct literal *l, const
                                  bool last)
 {
     int64_t count;
-    if ((shape_elements(s, &count) && count <= FEW_ELEMENTS) || (l && !is_even(l, count)))
+    if ((shape_elements(s, &count) && count <= FEW_ELEMENTS) || (l && !is_uniform(l, count)))
         return constant(m, l, s, name_of(m, last, "value"));
     struct inst *element = scalar(m, l, s->dtype);
     struct inst *i = inst_new(m->c, OP_BROADCAST, name_of(m, last, "value"), s, 1, &element);

@@ -38,7 +38,7 @@ struct rendezvous eval_new_rendezvous(struct eval *ev, const struct step *s, con
 void eval_leave_rendezvous(struct eval *ev, struct rendezvous *m)
 {
     if (m->count > 1)
-        ev->exchange->part(ev->exchange->context, m);
+        ev->exchange->leave(ev->exchange->context, m);
 }
 
 /* Blocks of another size come from members that run another instruction on the same channel. */

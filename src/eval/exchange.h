@@ -40,10 +40,10 @@ enum feed { FEED_ITEM, FEED_EMPTY, FEED_FAILED };
 
 struct exchange {
     void *context;
-    /* `rendezvous` returns when all members have arrived; their blocks may be read until `part` is
+    /* `rendezvous` returns when all members have arrived; their blocks may be read until `leave` is
      * called, which returns when no other member reads this participant's blocks any more. */
     bool (*rendezvous)(void *context, struct rendezvous *m);
-    void (*part)(void *context, struct rendezvous *m);
+    void (*leave)(void *context, struct rendezvous *m);
     /* Messages from one participant to another arrive in the order in which they were sent. `send`
      * does not block; false: out of memory. `receive` blocks, copies at most *size bytes, and sets
      * *size to the size of the message. */

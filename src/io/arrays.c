@@ -44,7 +44,7 @@ static bool is_literal_file(const char *path)
     struct file_bytes file;
     SCOPED_BUF unpacked = {0};
     bool text, malformed = false;
-    if (!file_begins(path, STR("")) || !file_map(path, &file))
+    if (!file_starts_with(path, STR("")) || !file_map(path, &file))
         return false;
     struct str bytes = {file.data, file.size};
     if (io_is_gzip(bytes)) {

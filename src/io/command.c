@@ -47,7 +47,7 @@ struct child {
 
 /* ---- process ---- */
 
-static void close_end(int *fd)
+static void close_pipe_end(int *fd)
 {
     if (*fd >= 0)
         close(*fd);
@@ -67,7 +67,7 @@ static int make_pipe(int *ends)
         close(old);
         if (ends[k] < 0) {
             int error = errno;
-            close_end(&ends[1 - k]);
+            close_pipe_end(&ends[1 - k]);
             return error;
         }
     }
@@ -116,7 +116,7 @@ static bool start(struct child *c, struct buf *why)
     if (error == 0)
         error = spawn(c, theirs);
     for (int k = 0; k < PIPES; k++)
-        close_end(&theirs[k]);
+        close_pipe_end(&theirs[k]);
     if (error)
         buf_printf(why, "cannot run '%s': %s", c->command, strerror(error));
     return error == 0;
@@ -125,7 +125,7 @@ static bool start(struct child *c, struct buf *why)
 static void finish(struct child *c)
 {
     for (int k = 0; k < PIPES; k++)
-        close_end(&c->fd[k]);
+        close_pipe_end(&c->fd[k]);
     if (c->pid > 0 && !c->over) {
         kill(-c->pid, SIGKILL);
         while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
@@ -136,7 +136,7 @@ static void finish(struct child *c)
 
 /* ---- communication ---- */
 
-static void feed(struct child *c)
+static void write_input(struct child *c)
 {
     ssize_t n = write(c->fd[TO], c->rest.ptr, c->rest.len);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -145,7 +145,7 @@ static void feed(struct child *c)
     c->rest.ptr += done;
     c->rest.len -= done;
     if (c->rest.len == 0)
-        close_end(&c->fd[TO]);
+        close_pipe_end(&c->fd[TO]);
 }
 
 /* Reads available output; false: none is available. */
@@ -157,7 +157,7 @@ static bool drain(struct child *c, int which)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     if (n <= 0)
-        close_end(&c->fd[which]);
+        close_pipe_end(&c->fd[which]);
     else if (which == FROM || to->size < KEPT_ERROR_OUTPUT)
         buf_bytes(to, chunk, (size_t)n);
     if (which == ERROR_OUTPUT && n > 0)
@@ -166,7 +166,7 @@ static bool drain(struct child *c, int which)
 }
 
 /* Whether the command has terminated; its remaining output has then been read. */
-static bool is_over(struct child *c)
+static bool has_exited(struct child *c)
 {
     pid_t waited = c->over ? 0 : waitpid(c->pid, &c->status, WNOHANG);
     if (waited == 0 || (waited < 0 && errno == EINTR))
@@ -180,10 +180,10 @@ static bool is_over(struct child *c)
 
 /* Serves all pipes until the command terminates. False: a limit was reached, or it wrote too
  * much. */
-static bool talk(struct child *c, struct budget *budget, struct buf *why)
+static bool serve_pipes(struct child *c, struct budget *budget, struct buf *why)
 {
     static const short events[PIPES] = {POLLOUT, POLLIN, POLLIN};
-    while (!is_over(c)) {
+    while (!has_exited(c)) {
         struct pollfd polls[PIPES];
         /* No pipe will signal its termination. */
         bool idle = c->fd[FROM] < 0 && c->fd[ERROR_OUTPUT] < 0;
@@ -191,7 +191,7 @@ static bool talk(struct child *c, struct budget *budget, struct buf *why)
             polls[k] = (struct pollfd){.fd = c->fd[k], .events = events[k]};
         poll(polls, PIPES, idle ? 1 : POLL_MS);
         if (polls[TO].revents)
-            feed(c);
+            write_input(c);
         if (polls[FROM].revents)
             drain(c, FROM);
         if (polls[ERROR_OUTPUT].revents)
@@ -220,7 +220,7 @@ static bool run(struct child *c, struct budget *budget, struct buf *why)
     sigaddset(&pipe_set, SIGPIPE);
     sigpending(&pending);
     pthread_sigmask(SIG_BLOCK, &pipe_set, &before);
-    bool ok = start(c, why) && talk(c, budget, why);
+    bool ok = start(c, why) && serve_pipes(c, budget, why);
     finish(c);
     if (!sigismember(&pending, SIGPIPE))
         system_discard_signal(SIGPIPE);
@@ -236,7 +236,7 @@ static struct str first_line(struct str text)
     return str_trim(str_cut(&text, '\n'));
 }
 
-static bool ended_well(const struct child *c, struct buf *why)
+static bool exited_with_success(const struct child *c, struct buf *why)
 {
     struct str waited = c->error_output.size > 0 ? first_line(buf_view(&c->error_output)) : STR("");
     if (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0)
@@ -386,7 +386,7 @@ bool io_command(void *command, const struct foreign_call *c, struct buf *why)
         child.max += TEXT_OF_LEAF + (size_t)elements * TEXT_OF_ELEMENT;
     }
     child.rest = in.size > 0 ? buf_view(&in) : STR("");
-    bool ok = run(&child, c->budget, why) && ended_well(&child, why) &&
+    bool ok = run(&child, c->budget, why) && exited_with_success(&child, why) &&
               take_lines(&answer, child.out.size > 0 ? buf_view(&child.out) : STR(""));
     buf_free(&child.out);
     buf_free(&child.error_output);

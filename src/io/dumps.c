@@ -21,13 +21,13 @@ static bool contains(struct str s, struct str word)
     return word.len == 0 || (s.len > 0 && memmem(s.ptr, s.len, word.ptr, word.len));
 }
 
-static struct str before(struct str s, char mark) /* the whole string if there is no mark */
+static struct str until_mark(struct str s, char mark) /* the whole string if there is no mark */
 {
     const char *p = s.len ? memchr(s.ptr, mark, s.len) : NULL;
     return p ? (struct str){s.ptr, (size_t)(p - s.ptr)} : s;
 }
 
-static struct str after(struct str s, size_t n)
+static struct str skip_prefix(struct str s, size_t n)
 {
     return n < s.len ? (struct str){s.ptr + n, s.len - n} : (struct str){s.ptr, 0};
 }
@@ -57,7 +57,7 @@ static const char *report_of(struct str file)
 static const char *const ends[] = {".txt", ".hlo", ".hlo.pb"};
 
 /* Removes the ending of a file that may be a module; false if it has another one. */
-static bool cut_end(struct str *file)
+static bool strip_extension(struct str *file)
 {
     if (str_ends(*file, STR(".gz")))
         file->len -= 3;
@@ -76,13 +76,13 @@ static bool is_proto_name(struct str file) { return contains(file, STR(".hlo.pb"
 bool io_dump_of_name(struct str file, struct io_dump *out)
 {
     struct str rest = file;
-    if (!cut_end(&rest) || !str_starts(rest, STR("module_")))
+    if (!strip_extension(&rest) || !str_starts(rest, STR("module_")))
         return false;
-    rest = after(rest, strlen("module_"));
-    const struct str number = before(rest, '.');
-    rest = after(rest, number.len + 1);
-    *out = (struct io_dump){.file = file, .name = before(rest, '.')};
-    out->phase = after(rest, out->name.len + 1);
+    rest = skip_prefix(rest, strlen("module_"));
+    const struct str number = until_mark(rest, '.');
+    rest = skip_prefix(rest, number.len + 1);
+    *out = (struct io_dump){.file = file, .name = until_mark(rest, '.')};
+    out->phase = skip_prefix(rest, out->name.len + 1);
     return num_parse_i64(number, &out->number) && out->name.len > 0;
 }
 
@@ -94,21 +94,21 @@ void io_dumps_add(struct io_dumps *d, const struct io_dump *dump)
 /* ---- order ---- */
 
 /* 0: before all passes; 1: after one of them; 2: after all. */
-static int stage(struct str phase)
+static int phase_order(struct str phase)
 {
     return str_ends(phase, STR("before_optimizations"))  ? 0
            : str_ends(phase, STR("after_optimizations")) ? 2
                                                          : 1;
 }
 
-static int by_pass(const void *x, const void *y)
+static int compare_passes(const void *x, const void *y)
 {
     const struct io_dump *a = x, *b = y;
     if (a->number != b->number)
         return a->number < b->number ? -1 : 1;
     int order = str_cmp(a->name, b->name);
     if (order == 0)
-        order = stage(a->phase) - stage(b->phase);
+        order = phase_order(a->phase) - phase_order(b->phase);
     return order ? order : str_cmp(a->file, b->file);
 }
 
@@ -123,7 +123,7 @@ static void sort_dumps(struct io_dumps *d)
 {
     size_t kept = 0;
     if (d->count > 1)
-        qsort(d->at, d->count, sizeof *d->at, by_pass);
+        qsort(d->at, d->count, sizeof *d->at, compare_passes);
     for (size_t k = 0; k < d->count; k++) {
         struct io_dump *last = kept > 0 ? &d->at[kept - 1] : NULL;
         if (!last || !same_dump(last, &d->at[k]) ||
@@ -140,7 +140,7 @@ static void sort_dumps(struct io_dumps *d)
 static struct str base_name(struct str path)
 {
     const char *slash = str_last(path, '/');
-    return slash ? after(path, (size_t)(slash - path.ptr) + 1) : path;
+    return slash ? skip_prefix(path, (size_t)(slash - path.ptr) + 1) : path;
 }
 
 /* Adds a file named like a dump; if `plain`, any other file that may be a module. */
@@ -149,7 +149,7 @@ static void add_file(struct io_dumps *d, struct str path, bool plain)
     struct io_dump dump;
     const struct str file = base_name(path);
     struct str name = file;
-    if (plain && cut_end(&name))
+    if (plain && strip_extension(&name))
         dump = (struct io_dump){.file = file, .name = name, .number = (int64_t)d->count + 1};
     else if (plain || !io_dump_of_name(file, &dump))
         return;
@@ -262,7 +262,7 @@ static bool is_named(const struct io_dump *dump, struct str word, enum naming ho
 }
 
 /* Moves the dumps that `fits` to the front; returns their number. */
-static size_t keep(struct io_dumps *d, struct str word, enum naming how)
+static size_t select_matching(struct io_dumps *d, struct str word, enum naming how)
 {
     size_t n = 0;
     for (size_t k = 0; k < d->count; k++)
@@ -271,7 +271,7 @@ static size_t keep(struct io_dumps *d, struct str word, enum naming how)
     return n;
 }
 
-static bool one_module(const struct io_dumps *d)
+static bool is_single_module(const struct io_dumps *d)
 {
     for (size_t k = 1; k < d->count; k++)
         if (d->at[k].number != d->at[0].number || !str_eq(d->at[k].name, d->at[0].name))
@@ -284,40 +284,40 @@ bool io_dumps_select(struct diags *ds, struct io_dumps *d, struct str module)
     const struct str all = list_dumps(d, d->count, false);
     size_t n = module.len == 0 ? d->count : 0;
     for (enum naming how = NUMBER; how < NAMINGS && n == 0; how++)
-        n = keep(d, module, how);
+        n = select_matching(d, module, how);
     if (n == 0) {
         const struct str what =
             arena_printf(d->a, "no module '" STR_FMT "'; %s", STR_ARG(module), d->place);
         return DIAG_ERROR(ds, NO_SPAN, DUMP_MISSING, STR_ARG(what), STR_ARG(all));
     }
     d->count = n;
-    if (one_module(d))
+    if (is_single_module(d))
         return true;
     const struct str choice = arena_printf(d->a, "--module=%" PRId64, d->at[n - 1].number);
     return DIAG_ERROR(ds, NO_SPAN, DUMP_CHOICE, STR_ARG(list_dumps(d, n, false)), choice.ptr);
 }
 
 /* Moves the dumps of a phase to the front: by default that before optimizations. */
-static size_t of_phase(struct io_dumps *d, struct str word)
+static size_t select_phase(struct io_dumps *d, struct str word)
 {
     const int usual = word.len == 0 || str_is(word, "before") ? 0 : str_is(word, "after") ? 2 : -1;
     size_t n = 0;
     for (size_t k = 0; k < d->count; k++)
-        if (usual >= 0 ? stage(d->at[k].phase) == usual : contains(d->at[k].phase, word))
+        if (usual >= 0 ? phase_order(d->at[k].phase) == usual : contains(d->at[k].phase, word))
             d->at[n++] = d->at[k];
     return n;
 }
 
 const struct io_dump *io_dumps_pick(struct diags *ds, struct io_dumps *d, const char *pick)
 {
-    const struct str given = pick ? str_of(pick) : STR(""), module = before(given, ':'),
-                     word = after(given, module.len + 1);
+    const struct str given = pick ? str_of(pick) : STR(""), module = until_mark(given, ':'),
+                     word = skip_prefix(given, module.len + 1);
     if (!io_dumps_select(ds, d, module))
         return NULL;
     if (d->count == 1 && word.len == 0)
         return d->at;
     const struct str files = list_dumps(d, d->count, true);
-    const size_t n = of_phase(d, word);
+    const size_t n = select_phase(d, word);
     if (n > 1)
         DIAG(ds, NO_SPAN, DUMP_CHOICE, STR_ARG(list_dumps(d, n, true)),
              "--module=NAME or --module=23:after_algsimp");
@@ -331,7 +331,7 @@ const struct io_dump *io_dumps_pick(struct diags *ds, struct io_dumps *d, const 
 #define AS_HLO "jax.jit(f).lower(x).as_text('hlo') returns HLO text"
 #define DUMP_TEXT "set XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text' to dump text"
 
-static bool begins(struct str s, const char *word) { return str_starts(s, str_of(word)); }
+static bool starts_with(struct str s, const char *word) { return str_starts(s, str_of(word)); }
 
 /* The text from its first word on, after blanks and line comments. */
 static struct str first_word(struct str s)
@@ -340,10 +340,10 @@ static struct str first_word(struct str s)
         size_t n = 0;
         while (n < s.len && char_is_blank(s.ptr[n]))
             n++;
-        s = after(s, n);
-        if (!begins(s, "//"))
+        s = skip_prefix(s, n);
+        if (!starts_with(s, "//"))
             return s;
-        s = after(s, before(s, '\n').len);
+        s = skip_prefix(s, until_mark(s, '\n').len);
     }
 }
 
@@ -351,9 +351,10 @@ static bool is_mlir(struct str s)
 {
     enum { LOOK = 1 << 16 };
     struct str head = {s.ptr, s.len < LOOK ? s.len : LOOK};
-    if (begins(s, "#loc") || begins(s, "func.func") || begins(s, "\"builtin.module\""))
+    if (starts_with(s, "#loc") || starts_with(s, "func.func") ||
+        starts_with(s, "\"builtin.module\""))
         return true;
-    return begins(s, "module ") &&
+    return starts_with(s, "module ") &&
            (contains(head, STR("func.func")) || contains(head, STR("stablehlo.")) ||
             contains(head, STR("mhlo.")));
 }
@@ -376,7 +377,7 @@ const char *io_not_hlo(const char *path, struct str text, const char **advice)
     *advice = AS_HLO;
     if (is_mlir(s))
         return "MLIR text (StableHLO)";
-    if (begins(text, "ML\xefR"))
+    if (starts_with(text, "ML\xefR"))
         return "MLIR bytecode (StableHLO)";
     *advice = "'hlo import' converts it";
     if (str_ends(name, STR(".onnx")))
@@ -384,8 +385,8 @@ const char *io_not_hlo(const char *path, struct str text, const char **advice)
     *advice = DUMP_TEXT;
     if (is_proto(text))
         return "a protocol buffer that has no module or is truncated";
-    if (begins(s, "; ModuleID"))
+    if (starts_with(s, "; ModuleID"))
         return "LLVM IR";
     *advice = "read the file that ends in before_optimizations.txt or after_optimizations.txt";
-    return begins(s, "HloModule") ? NULL : report;
+    return starts_with(s, "HloModule") ? NULL : report;
 }

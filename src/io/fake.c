@@ -22,7 +22,7 @@ struct maker {
 
 /* ---- floats ---- */
 
-static double unit_of(uint64_t word) /* [-1, 1) */
+static double to_unit_interval(uint64_t word) /* [-1, 1) */
 {
     return (double)(int64_t)(word >> 11) * 0x1p-52 - 1.0;
 }
@@ -49,10 +49,14 @@ static double edge_float(const struct fake_facts *facts, enum dtype t, uint64_t 
     const struct float_format *f = float_format(t);
     double max = facts->summed ? 2 : float_max(t), normal = ldexp(1, 1 - f->bias),
            min = ldexp(normal, -f->mantissa_bits);
-    const double edges[] = {
-        NAN,    INFINITY,          -INFINITY, 0.0,  -0.0, min, -min,
-        normal, -normal,           max,       -max, 1,    -1,  1 + ldexp(1, -f->mantissa_bits),
-        0.5,    unit_of(word << 8)};
+    const double edges[] = {NAN,       INFINITY,
+                            -INFINITY, 0.0,
+                            -0.0,      min,
+                            -min,      normal,
+                            -normal,   max,
+                            -max,      1,
+                            -1,        1 + ldexp(1, -f->mantissa_bits),
+                            0.5,       to_unit_interval(word << 8)};
     return edges[word >> 60];
 }
 
@@ -78,7 +82,7 @@ static double float_at(const struct maker *k, const uint64_t *words, uint64_t at
     case IO_FAKE_IOTA: return counted(k->type, at);
     case IO_FAKE_EDGE: return edge_float(f, k->type, *words);
     case IO_FAKE_NORMAL: return fit_float(f, normal_of(words));
-    default: return fit_float(f, unit_of(*words));
+    default: return fit_float(f, to_unit_interval(*words));
     }
 }
 
@@ -123,7 +127,7 @@ static struct range range_of(const struct maker *k)
     return r;
 }
 
-static int64_t within(struct range r, uint64_t word)
+static int64_t draw_in_range(struct range r, uint64_t word)
 {
     uint64_t width = (uint64_t)r.high - (uint64_t)r.low + 1;
     return (int64_t)((uint64_t)r.low + (width ? word % width : word));
@@ -140,7 +144,7 @@ static int64_t edge_integer(const struct maker *k, uint64_t word)
                              0,
                              all.low < 0 ? -1 : 0,
                              all.high > 0,
-                             within(all, word << 3),
+                             draw_in_range(all, word << 3),
                              r.low,
                              r.high,
                              r.high < all.high ? r.high + 1 : r.high,
@@ -161,15 +165,15 @@ static int64_t integer_at(const struct maker *k, struct range r, const uint64_t 
     switch (k->kind) {
     case IO_FAKE_ZEROS: return 0;
     case IO_FAKE_ONES: return 1;
-    case IO_FAKE_IOTA: return k->facts->bounded ? within(r, at) : (int64_t)at;
-    case IO_FAKE_EDGE: return k->facts->loop ? within(r, *words) : edge_integer(k, *words);
+    case IO_FAKE_IOTA: return k->facts->bounded ? draw_in_range(r, at) : (int64_t)at;
+    case IO_FAKE_EDGE: return k->facts->loop ? draw_in_range(r, *words) : edge_integer(k, *words);
     case IO_FAKE_NORMAL: {
         double middle = (double)r.low / 2 + (double)r.high / 2,
                sixth = (double)r.high / 6 - (double)r.low / 6;
         double x = floor(middle + normal_of(words) * sixth + 0.5);
         return x < (double)r.low ? r.low : x > (double)r.high ? r.high : (int64_t)x;
     }
-    default: return within(r, *words);
+    default: return draw_in_range(r, *words);
     }
 }
 
@@ -212,7 +216,7 @@ static int64_t power_below(int64_t base, int64_t exponent)
 
 /* Number v of `count` ascending numbers below `all`: each is drawn from a subrange of its own, so
  * that they are unique if possible. */
-static uint64_t drawn(uint64_t v, uint64_t count, uint64_t all, uint64_t word)
+static uint64_t draw_unique(uint64_t v, uint64_t count, uint64_t all, uint64_t word)
 {
     if (all < count)
         return v * (all - 1) / (count > 1 ? count - 1 : 1);
@@ -249,7 +253,7 @@ static bool put_ordered(const struct maker *k, const struct shape *s, char *out,
     const int64_t inner = dims_elements(s->rank - first, s->dims + first);
     random_words(codes, k->key, 0, (size_t)count);
     for (int64_t v = 0; v < count; v++)
-        codes[v] = drawn((uint64_t)v, (uint64_t)count, (uint64_t)all, codes[v]);
+        codes[v] = draw_unique((uint64_t)v, (uint64_t)count, (uint64_t)all, codes[v]);
     if (!f->sorted)
         shuffle(codes, (uint64_t)count, ~k->key);
     for (int64_t v = 0; v < count; v++)
@@ -267,7 +271,8 @@ static bool put_ordered(const struct maker *k, const struct shape *s, char *out,
 /* ---- arrays ---- */
 
 /* Makes each matrix diagonally dominant. */
-static void dominate(const struct shape *s, enum dtype part, char *out, int64_t elements)
+static void make_diagonally_dominant(const struct shape *s, enum dtype part, char *out,
+                                     int64_t elements)
 {
     int64_t rows = s->dims[s->rank - 2], columns = s->dims[s->rank - 1];
     size_t width = dtype_bytes(s->dtype), step = dtype_bytes(part);
@@ -301,7 +306,7 @@ static bool fill(const struct maker *k, const struct shape *s, char *out, int64_
     }
     if (k->facts->dominant && floats && (k->kind == IO_FAKE_UNIFORM || k->kind == IO_FAKE_NORMAL) &&
         s->rank >= 2)
-        dominate(s, k->type, out, elements);
+        make_diagonally_dominant(s, k->type, out, elements);
     return true;
 }
 

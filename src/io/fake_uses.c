@@ -86,7 +86,7 @@ static void bound(struct walk *w, int64_t low, int64_t high)
     f->high = high;
 }
 
-static void fix(struct walk *w, double value)
+static void set_exact(struct walk *w, double value)
 {
     w->facts.fixed = true;
     w->facts.value = value;
@@ -99,11 +99,11 @@ static void begin_reduction(struct walk *w, const struct inst *i, enum attr_id a
     switch (c ? c->root->opcode : OP_INVALID) {
     case OP_ADD:
     case OP_OR:
-    case OP_XOR: fix(w, 0); break;
-    case OP_MULTIPLY: fix(w, 1); break;
-    case OP_AND: fix(w, c->root->shape->dtype == DT_PRED ? 1 : -1); break;
-    case OP_MAXIMUM: fix(w, -HUGE_VAL); break;
-    case OP_MINIMUM: fix(w, HUGE_VAL); break;
+    case OP_XOR: set_exact(w, 0); break;
+    case OP_MULTIPLY: set_exact(w, 1); break;
+    case OP_AND: set_exact(w, c->root->shape->dtype == DT_PRED ? 1 : -1); break;
+    case OP_MAXIMUM: set_exact(w, -HUGE_VAL); break;
+    case OP_MINIMUM: set_exact(w, HUGE_VAL); break;
     default: break;
     }
 }
@@ -165,7 +165,7 @@ static void add_fan_in(struct walk *w, double products)
         w->facts.fan_in = products;
 }
 
-static void contract(struct walk *w, const struct inst *i)
+static void add_dot_fan_in(struct walk *w, const struct inst *i)
 {
     const struct shape *rhs = i->operands[1]->shape;
     double n = 1;
@@ -211,7 +211,7 @@ static void loop_number(struct walk *w, const struct inst *i, int k)
 }
 
 /* Records the constraints of the instruction on its operand k. */
-static void note_demands(struct walk *w, const struct inst *i, int k, const struct spot *p)
+static void add_constraints(struct walk *w, const struct inst *i, int k, const struct spot *p)
 {
     struct fake_facts *f = &w->facts;
     const struct shape *of = i->operands[0]->shape;
@@ -248,7 +248,7 @@ static void note_demands(struct walk *w, const struct inst *i, int k, const stru
     case OP_ACOSH: f->above_one = true; break;
     case OP_CHOLESKY:
     case OP_TRIANGULAR_SOLVE: f->dominant |= p->whole; break;
-    case OP_RNG: fix(w, k); break; /* uniform: [0, 1); normal: mean 0 and deviation 1 */
+    case OP_RNG: set_exact(w, k); break; /* uniform: [0, 1); normal: mean 0 and deviation 1 */
     case OP_REDUCE:
     case OP_REDUCE_WINDOW: begin_reduction(w, i, A_TO_APPLY); break;
     case OP_SELECT_AND_SCATTER: begin_reduction(w, i, A_SCATTER); break;
@@ -256,7 +256,7 @@ static void note_demands(struct walk *w, const struct inst *i, int k, const stru
     case OP_DOT:
     case OP_RAGGED_DOT:
     case OP_SCALED_DOT:
-    case OP_CONVOLUTION: contract(w, i); break;
+    case OP_CONVOLUTION: add_dot_fan_in(w, i); break;
     case OP_SORT: f->unique |= dtype_is_integer(of->dtype) && !inst_bool(i, A_IS_STABLE); break;
     case OP_COMPARE:
     case OP_ADD:
@@ -265,8 +265,8 @@ static void note_demands(struct walk *w, const struct inst *i, int k, const stru
     }
 }
 
-/* Whether note_demands handles operand k. */
-static bool has_demands(const struct inst *i, int k)
+/* Whether add_constraints handles operand k. */
+static bool has_constraints(const struct inst *i, int k)
 {
     int n = i->operand_count;
     switch (i->opcode) {
@@ -356,7 +356,7 @@ static bool is_constant(const struct inst *i)
 
 /* Whether it is like the epsilon in rsqrt(variance + epsilon): constraints on the sum then apply to
  * the operand as well. Not for integers, where one more may be out of range. */
-static bool adds_little(const struct inst *i, int k)
+static bool is_epsilon(const struct inst *i, int k)
 {
     return i->opcode == OP_ADD && dtype_is_float(i->shape->dtype) &&
            is_constant(i->operands[1 - k]);
@@ -378,7 +378,7 @@ static bool keeps_elements(const struct inst *i, int k)
     }
 }
 
-static void go_through(struct walk *w, const struct inst *i, int k, const struct spot *p)
+static void propagate(struct walk *w, const struct inst *i, int k, const struct spot *p)
 {
     switch (i->opcode) {
     case OP_TUPLE: visit(w, i, shape_first_leaf(i->shape, k) + p->leaf, p->whole); break;
@@ -403,7 +403,7 @@ static void go_through(struct walk *w, const struct inst *i, int k, const struct
     default:
         if (keeps_elements(i, k))
             visit(w, i, p->leaf, p->whole);
-        else if (moves_elements(i, k) || adds_little(i, k))
+        else if (moves_elements(i, k) || is_epsilon(i, k))
             visit(w, i, p->leaf, false);
         break;
     }
@@ -440,9 +440,9 @@ struct fake_facts io_fake_facts(struct arena *scratch, const struct module *m, i
         w.todo = p->next;
         for (const struct operand_use *u = w.uses[p->inst->parent->index][p->inst->index]; u;
              u = u->next) {
-            if (has_demands(u->user, u->operand))
-                note_demands(&w, u->user, u->operand, p);
-            go_through(&w, u->user, u->operand, p);
+            if (has_constraints(u->user, u->operand))
+                add_constraints(&w, u->user, u->operand, p);
+            propagate(&w, u->user, u->operand, p);
         }
         if (p->inst == p->inst->parent->root)
             visit_callers(&w, p->inst, p);

@@ -6,13 +6,13 @@
 #include <zlib.h>
 
 /* Memory of zlib is released if memory runs out. */
-static voidpf take(voidpf context, uInt count, uInt size)
+static voidpf zlib_alloc(voidpf context, uInt count, uInt size)
 {
     (void)context;
     return heap_zalloc(count, size);
 }
 
-static void give(voidpf context, voidpf block)
+static void zlib_free(voidpf context, voidpf block)
 {
     (void)context;
     heap_free(block);
@@ -27,7 +27,7 @@ bool io_is_gzip(struct str bytes)
 
 /* Text compresses to about a tenth, a repetitive constant further. A small file that would
  * decompress to far more is rejected before it fills the memory. */
-static bool is_bomb(size_t packed, size_t size)
+static bool is_decompression_bomb(size_t packed, size_t size)
 {
     enum { ANY_RATIO_UP_TO = 64 << 20, MAX_RATIO = 200 };
     return size > ANY_RATIO_UP_TO && size / MAX_RATIO > packed;
@@ -36,12 +36,14 @@ static bool is_bomb(size_t packed, size_t size)
 const char *io_gunzip(struct str bytes, struct buf *out)
 {
     enum { PIECE = 1 << 16 };
-    z_stream z = {.next_in = (Bytef *)(uintptr_t)bytes.ptr, .zalloc = take, .zfree = give};
+    z_stream z = {
+        .next_in = (Bytef *)(uintptr_t)bytes.ptr, .zalloc = zlib_alloc, .zfree = zlib_free};
     size_t left = bytes.len;
     if (inflateInit2(&z, MAX_WBITS + 16) != Z_OK)
         return "incompatible version of zlib";
     int status = Z_OK;
-    while (status == Z_OK && out->size < UINT32_MAX && !is_bomb(bytes.len, out->size)) {
+    while (status == Z_OK && out->size < UINT32_MAX &&
+           !is_decompression_bomb(bytes.len, out->size)) {
         if (z.avail_in == 0) {
             z.avail_in = left < 1u << 30 ? (uInt)left : 1u << 30;
             left -= z.avail_in;
@@ -55,7 +57,7 @@ const char *io_gunzip(struct str bytes, struct buf *out)
             status = inflateReset(&z);
     }
     inflateEnd(&z);
-    if (is_bomb(bytes.len, out->size))
+    if (is_decompression_bomb(bytes.len, out->size))
         return "compression ratio exceeds 200";
     return status == Z_STREAM_END || out->size >= UINT32_MAX ? NULL : "corrupt or truncated";
 }
@@ -73,7 +75,7 @@ struct io_stream *io_stream_open(struct diags *ds, const char *path, bool gzip)
 {
     struct io_stream *s = heap_zalloc(1, sizeof *s);
     s->gzip = gzip;
-    s->z = (z_stream){.zalloc = take, .zfree = give};
+    s->z = (z_stream){.zalloc = zlib_alloc, .zfree = zlib_free};
     s->to = io_output_open(ds, path);
     if (s->to && (!gzip || deflateInit2(&s->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 8,
                                         Z_DEFAULT_STRATEGY) == Z_OK))

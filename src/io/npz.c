@@ -237,8 +237,8 @@ static bool inflate_bytes(const char *packed, uint64_t packed_size, char *to, ui
 
 /* Whether a deflated member begins with the header of a matching array, so that it may be
  * inflated. */
-static bool is_promising(struct diags *ds, struct arena *a, const char *packed,
-                         const struct npz_entry *e, const struct shape *expected, struct str who)
+static bool header_matches(struct diags *ds, struct arena *a, const char *packed,
+                           const struct npz_entry *e, const struct shape *expected, struct str who)
 {
     size_t size = e->size < LONGEST_HEADER ? (size_t)e->size : LONGEST_HEADER;
     if (e->size / MAX_INFLATION > e->packed_size)
@@ -271,12 +271,12 @@ static char *inflated_bytes(struct diags *ds, const char *packed, const struct n
     return NULL;
 }
 
-static bool has_sum(struct str bytes, uint32_t crc)
+static bool crc_matches(struct str bytes, uint32_t crc)
 {
     return crc32_z(0, (const Bytef *)bytes.ptr, bytes.len) == crc;
 }
 
-static struct literal *bad_sum(struct diags *ds)
+static struct literal *report_bad_crc(struct diags *ds)
 {
     bad(ds, "CRC mismatch in a member");
     return NULL;
@@ -299,11 +299,12 @@ static struct literal *get_deflated(struct diags *ds, struct arena *a, const cha
                                     struct str who)
 {
     char *bytes =
-        is_promising(ds, a, packed, e, expected, who) ? inflated_bytes(ds, packed, e) : NULL;
+        header_matches(ds, a, packed, e, expected, who) ? inflated_bytes(ds, packed, e) : NULL;
     struct str all = {bytes, (size_t)e->size};
     struct literal *l = NULL;
     if (bytes)
-        l = has_sum(all, e->crc) ? io_npy_decode(ds, a, all, NULL, expected, who) : bad_sum(ds);
+        l = crc_matches(all, e->crc) ? io_npy_decode(ds, a, all, NULL, expected, who)
+                                     : report_bad_crc(ds);
     mem_free(bytes);
     return l;
 }
@@ -314,15 +315,15 @@ static struct literal *get_stored(struct diags *ds, struct arena *a, struct str 
                                   struct owner *owner, const struct npz_entry *e,
                                   const struct shape *expected, struct str who)
 {
-    if (!owner && !has_sum(bytes, e->crc))
-        return bad_sum(ds);
+    if (!owner && !crc_matches(bytes, e->crc))
+        return report_bad_crc(ds);
     if (!io_npy_check(ds, a, bytes, bytes.len, expected, who))
         return NULL;
     struct literal *l = io_npy_decode(ds, a, bytes, owner, expected, who);
-    if (!l || !owner || l->owner || has_sum(bytes, e->crc))
+    if (!l || !owner || l->owner || crc_matches(bytes, e->crc))
         return l;
     literal_free_data(l);
-    return bad_sum(ds);
+    return report_bad_crc(ds);
 }
 
 struct literal *io_npz_get(struct diags *ds, struct arena *a, const struct npz *z, struct str name,

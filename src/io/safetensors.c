@@ -14,7 +14,7 @@
 
 enum { LONGEST_HEADER = 100000000 }; /* the limit of the reference implementation */
 
-static bool bad(struct diags *ds, const char *why)
+static bool report_invalid(struct diags *ds, const char *why)
 {
     return DIAG_ERROR(ds, NO_SPAN, SAFETENSORS_MALFORMED, why);
 }
@@ -67,7 +67,7 @@ struct extent {
     struct str name;
 };
 
-static int by_extent(const void *a, const void *b)
+static int compare_extents(const void *a, const void *b)
 {
     const struct extent *x = a, *y = b;
     if (x->begin != y->begin)
@@ -75,9 +75,10 @@ static int by_extent(const void *a, const void *b)
     return (x->end > y->end) - (x->end < y->end);
 }
 
-static bool bad_tensor(struct diags *ds, struct arena *a, struct str name, const char *why)
+static bool report_invalid_tensor(struct diags *ds, struct arena *a, struct str name,
+                                  const char *why)
 {
-    return bad(ds, arena_printf(a, "tensor '" STR_FMT "': %s", STR_ARG(name), why).ptr);
+    return report_invalid(ds, arena_printf(a, "tensor '" STR_FMT "': %s", STR_ARG(name), why).ptr);
 }
 
 static bool take_extent(struct diags *ds, struct arena *a, const struct dict_value *tensor,
@@ -86,11 +87,11 @@ static bool take_extent(struct diags *ds, struct arena *a, const struct dict_val
     const int64_t *offsets;
     int count;
     if (tensor->kind != DICT_DICT)
-        return bad_tensor(ds, a, p->name, "value is not a tensor description");
+        return report_invalid_tensor(ds, a, p->name, "value is not a tensor description");
     if (!take_numbers(a, tensor, "data_offsets", &offsets, &count) || count != 2)
-        return bad_tensor(ds, a, p->name, "data_offsets are not two integers");
+        return report_invalid_tensor(ds, a, p->name, "data_offsets are not two integers");
     if (offsets[0] > offsets[1])
-        return bad_tensor(ds, a, p->name, "data_offsets are not in order");
+        return report_invalid_tensor(ds, a, p->name, "data_offsets are not in order");
     p->begin = offsets[0];
     p->end = offsets[1];
     return true;
@@ -109,24 +110,25 @@ static bool extents_are_valid(struct diags *ds, struct arena *a, struct io_safet
             continue;
         extents[count].name = e->name;
         if (map_put(&t->tensors, e->name, &e->value))
-            return bad_tensor(ds, a, e->name, "duplicate name");
+            return report_invalid_tensor(ds, a, e->name, "duplicate name");
         if (!take_extent(ds, a, &e->value, &extents[count++]))
             return false;
     }
     if (count > 1)
-        qsort(extents, count, sizeof *extents, by_extent);
+        qsort(extents, count, sizeof *extents, compare_extents);
     for (size_t i = 0; i < count; i++) {
         if (extents[i].begin < at)
-            return bad_tensor(
+            return report_invalid_tensor(
                 ds, a, extents[i].name,
                 arena_printf(a, "overlaps with '" STR_FMT "'", STR_ARG(extents[i - 1].name)).ptr);
         if (extents[i].begin > at)
-            return bad_tensor(ds, a, extents[i].name, "gap in the data before it");
+            return report_invalid_tensor(ds, a, extents[i].name, "gap in the data before it");
         at = extents[i].end;
         if ((uint64_t)at > t->data.len)
-            return bad_tensor(ds, a, extents[i].name, "extends past the end of the file");
+            return report_invalid_tensor(ds, a, extents[i].name,
+                                         "extends past the end of the file");
     }
-    return (uint64_t)at == t->data.len || bad(ds, "trailing data");
+    return (uint64_t)at == t->data.len || report_invalid(ds, "trailing data");
 }
 
 bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes,
@@ -135,21 +137,21 @@ bool io_safetensors_open(struct diags *ds, struct arena *a, struct str bytes,
     struct dict_error error;
     uint64_t size = 0;
     if (bytes.len < 8)
-        return bad(ds, "file too short for a header");
+        return report_invalid(ds, "file too short for a header");
     for (size_t i = 8; i-- > 0;)
         size = size << 8 | (unsigned char)bytes.ptr[i];
     if (size > bytes.len - 8)
-        return bad(ds, "truncated header");
+        return report_invalid(ds, "truncated header");
     if (size > LONGEST_HEADER)
-        return bad(ds, "header exceeds 100 million bytes");
+        return report_invalid(ds, "header exceeds 100 million bytes");
     /* A copy: the file may change. */
     struct str header = arena_str(a, (struct str){bytes.ptr + 8, (size_t)size});
     *out = (struct io_safetensors){.data = {bytes.ptr + 8 + size, bytes.len - 8 - (size_t)size}};
     map_init(&out->tensors, a);
     if (size == 0 || *header.ptr != '{')
-        return bad(ds, "header is not a JSON object");
+        return report_invalid(ds, "header is not a JSON object");
     if (!dict_read(a, header, DICT_LOOSE, &out->header, &error))
-        return bad(ds, arena_printf(a, "header: %s", dict_problem(a, &error)).ptr);
+        return report_invalid(ds, arena_printf(a, "header: %s", dict_problem(a, &error)).ptr);
     return extents_are_valid(ds, a, out);
 }
 
@@ -174,7 +176,7 @@ static bool read_type(struct diags *ds, const struct dict_value *tensor, struct 
 {
     const struct dict_value *v = dict_find(tensor, STR("dtype"));
     if (!v || v->kind != DICT_STRING)
-        return bad(ds, "tensor without dtype");
+        return report_invalid(ds, "tensor without dtype");
     s->type_name = v->s;
     for (size_t i = 0; i < COUNT_OF(type_names); i++)
         if (str_is(v->s, type_names[i].name)) {
@@ -195,12 +197,12 @@ static bool read_tensor(struct diags *ds, struct arena *a, const struct io_safet
     if (!read_type(ds, tensor, s))
         return false;
     if (!take_numbers(a, tensor, "shape", &s->dims, &s->rank))
-        return bad(ds, "shape of a tensor is not a list of sizes");
+        return report_invalid(ds, "shape of a tensor is not a list of sizes");
     if (!take_extent(ds, a, tensor, &p))
         return false;
     s->data = (struct str){t->data.ptr + p.begin, (size_t)(p.end - p.begin)};
     return (io_stored_size(s, &elements, &size) && size == s->data.len) ||
-           bad(ds, "data_offsets of a tensor do not match its shape");
+           report_invalid(ds, "data_offsets of a tensor do not match its shape");
 }
 
 struct literal *io_safetensors_get(struct diags *ds, struct arena *a,
@@ -265,7 +267,7 @@ static void put_leaves(struct writing *w, const char *prefix, const char *after,
 
 /* The header with its size, padded with blanks so that tensors begin at a multiple of eight
  * bytes. */
-static struct str whole_header(struct writing *w)
+static struct str padded_header(struct writing *w)
 {
     buf_putc(&w->header, '}');
     while (w->header.size % 8)
@@ -288,7 +290,7 @@ bool io_write_safetensors(struct diags *ds, const char *path, const char *prefix
         put_leaves(&w, prefix, count > 1 ? arena_printf(&w.a, "@%" PRId64, k).ptr : "", l[k],
                    &leaf);
     }
-    w.parts[0] = whole_header(&w);
+    w.parts[0] = padded_header(&w);
     bool ok =
         w.nameless == DT_INVALID
             ? io_write_parts(ds, path, w.parts, w.count)

@@ -8,7 +8,7 @@
 
 /* ---- matching the requested shape ---- */
 
-static bool nameless_in_numpy(enum dtype t)
+static bool is_unknown_to_numpy(enum dtype t)
 {
     return dtype_is_subbyte(t) || (dtype_is_float(t) && t != DT_F16 && t != DT_F32 && t != DT_F64);
 }
@@ -19,7 +19,7 @@ static bool type_fits(const struct io_stored *s, enum dtype expected)
         return true;
     if (s->dtype == DT_INVALID)
         return s->width == dtype_bytes(expected);
-    if (!nameless_in_numpy(expected) || s->width != dtype_bytes(expected))
+    if (!is_unknown_to_numpy(expected) || s->width != dtype_bytes(expected))
         return false;
     /* any type may be saved as unsigned integers of its width, narrow integers as int8 */
     return dtype_is_unsigned(s->dtype) || (dtype_is_integer(expected) && s->dtype == DT_S8);
@@ -133,7 +133,7 @@ struct literal *io_literal_new(struct diags *ds, struct arena *a, const struct s
 
 /* Whether the elements can be used in place: they need no conversion, and their memory has an
  * owner. */
-static bool may_stay(const struct io_stored *s, enum dtype t)
+static bool is_usable_in_place(const struct io_stored *s, enum dtype t)
 {
     size_t part = dtype_bytes(dtype_component(t));
     return s->owner && !(s->fortran && s->rank > 1) && !(s->big_endian && part > 1) &&
@@ -205,7 +205,7 @@ static struct literal *literal_of(struct diags *ds, struct arena *a, const struc
     if (dtype_is_subbyte(t) && dtype_is_integer(t) && dtype_is_integer(s->dtype) &&
         !values_fit(ds, s, size, t))
         return NULL;
-    if (elements > 0 && may_stay(s, t)) {
+    if (elements > 0 && is_usable_in_place(s, t)) {
         struct literal *l = ARENA_NEW(a, struct literal);
         l->shape = shape;
         l->data = (void *)(uintptr_t)s->data.ptr;

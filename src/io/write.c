@@ -51,7 +51,7 @@ static bool is_open(const struct stat *st)
 
 /* The path to rename a new file to: that of a new or regular file, with links resolved. NULL: write
  * directly. */
-static char *place_of(const char *path, struct stat *st, bool *exists)
+static char *rename_target(const char *path, struct stat *st, bool *exists)
 {
     char real[PATH_MAX];
     *exists = lstat(path, st) == 0;
@@ -76,7 +76,7 @@ static void hold_signals(struct output *o)
 }
 
 /* Whether a signal has become pending since they were blocked. */
-static bool has_to_end(const struct output *o)
+static bool signal_is_pending(const struct output *o)
 {
     sigset_t set;
     sigpending(&set);
@@ -89,14 +89,14 @@ static bool has_to_end(const struct output *o)
 /* ---- the file ---- */
 
 /* Opens an unnamed file in the directory that `path` begins with; -1: not possible. */
-static int nameless(const char *path, size_t directory_size)
+static int open_unnamed(const char *path, size_t directory_size)
 {
     SCOPED_HEAP char *directory = heap_str((struct str){path, directory_size});
     return system_open_unnamed(*directory ? directory : ".");
 }
 
 /* Frees an output; blocked signals are delivered now. */
-static void output_forget(struct output *o)
+static void output_free(struct output *o)
 {
     heap_free(o->temporary);
     heap_free(o->place);
@@ -111,12 +111,12 @@ static void output_drop(void *output)
     fclose(o->f);
     if (o->named)
         unlink(o->temporary);
-    output_forget(o);
+    output_free(o);
 }
 
 static bool is_stdout(const char *path) { return strcmp(path, "-") == 0; }
 
-static bool open_as_it_is(struct diags *ds, const char *path, struct output *o)
+static bool open_directly(struct diags *ds, const char *path, struct output *o)
 {
     const int out = is_stdout(path) ? dup(STDOUT_FILENO) : -1;
     o->f = out >= 0 ? fdopen(out, "wb") : fopen(path, "wb");
@@ -132,20 +132,20 @@ static bool output_open(struct diags *ds, const char *path, struct output *o, bo
     struct stat st;
     bool exists;
     *o = (struct output){.path = path,
-                         .place = is_stdout(path) ? NULL : place_of(path, &st, &exists)};
+                         .place = is_stdout(path) ? NULL : rename_target(path, &st, &exists)};
     if (!o->place)
-        return open_as_it_is(ds, path, o);
+        return open_directly(ds, path, o);
     const char *slash = strrchr(o->place, '/');
     size_t directory = slash ? (size_t)(slash + 1 - o->place) : 0;
     struct buf temporary = {0};
     buf_str(&temporary, (struct str){o->place, directory});
     buf_puts(&temporary, ".hlo-XXXXXX");
     o->temporary = temporary.data;
-    int fd = nameless(o->place, directory);
+    int fd = open_unnamed(o->place, directory);
     if (fd < 0 && lasting) {
-        output_forget(o);
+        output_free(o);
         o->place = o->temporary = NULL;
-        return open_as_it_is(ds, path, o);
+        return open_directly(ds, path, o);
     }
     if (fd < 0) {
         hold_signals(o);
@@ -167,7 +167,7 @@ static bool output_open(struct diags *ds, const char *path, struct output *o, bo
         close(fd);
     if (o->named)
         unlink(o->temporary);
-    output_forget(o);
+    output_free(o);
     return cannot_write(ds, path, error);
 }
 
@@ -205,7 +205,7 @@ static bool output_end(struct diags *ds, struct output *o)
     }
     if (failed && o->named)
         unlink(o->temporary);
-    output_forget(o);
+    output_free(o);
     return !failed || cannot_write(ds, o->path, error ? error : EIO);
 }
 
@@ -221,7 +221,7 @@ static void put(struct output *o, const void *bytes, size_t size)
     for (size_t at = 0; at < size && !o->stopped; at += PIECE) {
         size_t left = size - at;
         o->size += fwrite((const char *)bytes + at, 1, left < PIECE ? left : PIECE, o->f);
-        o->stopped = o->holds && has_to_end(o);
+        o->stopped = o->holds && signal_is_pending(o);
     }
 }
 
@@ -272,7 +272,7 @@ void io_output_drop(struct io_output *o)
 {
     heap_on_oom(o, NULL);
     fclose(o->to.f);
-    output_forget(&o->to);
+    output_free(&o->to);
     free_output(o);
 }
 

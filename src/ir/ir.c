@@ -32,7 +32,10 @@ struct module *module_hold(struct module *m)
 }
 
 /* Releases one reference to a module; returns it if that was the last one and it must be freed. */
-static struct module *drop_hold(struct module *m) { return m && m->holders-- == 0 ? m : NULL; }
+static struct module *release_reference(struct module *m)
+{
+    return m && m->holders-- == 0 ? m : NULL;
+}
 
 static void free_one(struct module *m)
 {
@@ -47,10 +50,10 @@ static void free_one(struct module *m)
 
 void module_free(struct module *m)
 {
-    for (m = drop_hold(m); m;) {
+    for (m = release_reference(m); m;) {
         struct module *base = m->base;
         free_one(m);
-        m = drop_hold(base);
+        m = release_reference(base);
     }
 }
 

@@ -170,7 +170,7 @@ static bool is_canonical(struct str name, struct str root, int64_t number)
 }
 
 /* `root.7` */
-static struct str numbered(struct arena *a, struct str root, int64_t number)
+static struct str numbered_name(struct arena *a, struct str root, int64_t number)
 {
     char digits[24], *end = digits + sizeof digits, *p = end;
     uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
@@ -196,14 +196,14 @@ struct str uniquifier_name(struct uniquifier *u, struct str prefix)
     if (take(u, root, number)) {
         if (!suffixed || is_canonical(name, text, number))
             return name;
-        return numbered(u->names, text, number);
+        return numbered_name(u->names, text, number);
     }
     while (!take(u, root, root->next))
         root->next++;
     number = root->next++;
     if (number == 0 && !suffixed)
         return text;
-    return numbered(u->names, text, number);
+    return numbered_name(u->names, text, number);
 }
 
 void module_uniquify(struct module *m)

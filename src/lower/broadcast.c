@@ -177,7 +177,7 @@ static bool map_equal(struct lower *lo, int rank, struct ints *map)
 }
 
 /* The sizes that both operands are broadcast to; NULL (reported) if two differ and neither is 1. */
-static const struct shape *meet(struct lower *lo, int small, struct ints map)
+static const struct shape *common_sizes(struct lower *lo, int small, struct ints map)
 {
     const struct shape *s = operand_shape(lo->i, small), *large = operand_shape(lo->i, !small);
     struct dims d = dims_new(lo->arena, large->rank);
@@ -205,7 +205,7 @@ static const struct shape *binary_shape(struct lower *lo, int small, struct ints
 {
     const struct shape *l = operand_shape(lo->i, 0), *r = operand_shape(lo->i, 1);
     bool ok = l->rank == r->rank ? map_equal(lo, l->rank, map) : map_smaller(lo, small, map);
-    return ok ? meet(lo, small, *map) : NULL;
+    return ok ? common_sizes(lo, small, *map) : NULL;
 }
 
 /* The same for an instruction with a written shape and without broadcast_dimensions. If the

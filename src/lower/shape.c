@@ -139,7 +139,7 @@ bool lower_reshape(struct lower *lo)
 /* ---- slice and pad by lists ---- */
 
 /* Checks that a list has an entry for each dimension of operand 0. */
-static bool entry_each(struct lower *lo, enum attr_id id)
+static bool check_entry_count(struct lower *lo, enum attr_id id)
 {
     return !inst_has(lo->i, id) ||
            check_attr_count(&lo->infer, lo->i, id, inst_ints(lo->i, id).count,
@@ -162,8 +162,8 @@ bool lower_slice(struct lower *lo)
     if (inst_has(i, A_SLICE))
         return report_attr(&lo->infer, i, A_SLICE,
                            "redundant with start_indices, limit_indices and strides");
-    if (!check_operand_array(&lo->infer, i, 0) || !entry_each(lo, A_START_INDICES) ||
-        !entry_each(lo, A_LIMIT_INDICES) || !entry_each(lo, A_STRIDES))
+    if (!check_operand_array(&lo->infer, i, 0) || !check_entry_count(lo, A_START_INDICES) ||
+        !check_entry_count(lo, A_LIMIT_INDICES) || !check_entry_count(lo, A_STRIDES))
         return false;
     struct slice_dim *dims = ARENA_ARRAY(lo->arena, struct slice_dim, s->rank);
     for (int k = 0; k < s->rank; k++)
@@ -209,7 +209,7 @@ bool lower_pad(struct lower *lo)
     if (!check_operand_array(&lo->infer, i, 0))
         return false;
     for (size_t k = 0; k < COUNT_OF(lists); k++)
-        if (!entry_each(lo, lists[k]))
+        if (!check_entry_count(lo, lists[k]))
             return false;
     struct padding_dim *dims = ARENA_ARRAY(lo->arena, struct padding_dim, s->rank);
     if (config && !padding_config(lo, dims))

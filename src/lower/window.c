@@ -115,7 +115,7 @@ bool lower_windowed(struct lower *lo)
 
 /* The default labels of the specification: batch, feature, spatial; output feature, input feature,
  * spatial. */
-static const struct dim_labels *usual_labels(struct lower *lo, int spatial)
+static const struct dim_labels *default_labels(struct lower *lo, int spatial)
 {
     struct dim_labels *l = ARENA_NEW(lo->arena, struct dim_labels);
     int64_t *at = ARENA_ARRAY(lo->arena, int64_t, spatial);
@@ -152,7 +152,7 @@ bool lower_convolution(struct lower *lo)
     if (!inst_has(i, A_DIM_LABELS))
         lower_set_attr(
             lo, i, A_DIM_LABELS,
-            (union attr_value){.dim_labels = usual_labels(lo, operand_shape(i, 0)->rank - 2)});
+            (union attr_value){.dim_labels = default_labels(lo, operand_shape(i, 0)->rank - 2)});
     const struct dim_labels *l = inst_attr(i, A_DIM_LABELS)->v.dim_labels;
     if (!check_label_ranks(&lo->infer, i, l))
         return false;

@@ -45,7 +45,11 @@ has_line() {
 # Prints the differences from the expectations; nothing if there are none.
 judge() {
     want=$(field "$1" status)
-    [ "$status" = "${want:-0}" ] || echo "exit status $status, expected ${want:-0}"
+    if [ "$status" != "${want:-0}" ]; then
+        echo "exit status $status, expected ${want:-0}; standard error and output end in:"
+        tail -n 20 "$scratch/err"
+        tail -n 20 "$scratch/out"
+    fi
     if grep -q '^# stdout:' "$1" && [ "$(field "$1" stdout)" != "$(cat "$scratch/out")" ]; then
         echo "standard output is:"
         cat "$scratch/out"

@@ -192,7 +192,7 @@ static bool written_once(struct verify *v, const struct inst *i, const struct sh
     return true;
 }
 
-static bool makes_buffers(const struct inst *i)
+static bool creates_buffers(const struct inst *i)
 {
     return i->opcode != OP_TUPLE && i->opcode != OP_GET_TUPLE_ELEMENT && shape_has_buffer(i->shape);
 }
@@ -202,14 +202,14 @@ static bool check_writers(struct verify *v, const struct computation *c)
     int64_t index[DEPTH_LIMIT + 1];
     bool ok = true;
     for (int k = 0; k < c->inst_count; k++)
-        if (makes_buffers(c->insts[k]))
+        if (creates_buffers(c->insts[k]))
             ok &= written_once(v, c->insts[k], c->insts[k]->shape, index, 0);
     return ok;
 }
 
 /* Custom calls that create or consume buffers are checked even if no shape of the module has
  * any. */
-static bool concerns_buffers(const struct inst *i)
+static bool uses_buffers(const struct inst *i)
 {
     struct str target = inst_str(i, A_CUSTOM_CALL_TARGET);
     return shape_has_buffer(i->shape) || any_buffer_operand(i, 0) || str_is(target, "Pin") ||
@@ -224,7 +224,7 @@ bool verify_buffers(struct verify *v)
         bool seen = false;
         for (int j = 0; j < c->inst_count; j++) {
             const struct inst *i = c->insts[j];
-            if (!concerns_buffers(i))
+            if (!uses_buffers(i))
                 continue;
             seen = true;
             if (!may_hold_buffers(v, i))

@@ -33,7 +33,7 @@ static const struct onnx_type *find_type(enum dtype t)
     return NULL;
 }
 
-static int later(int a, int b) { return a > b ? a : b; }
+static int max_version(int a, int b) { return a > b ? a : b; }
 
 /* Whether it is a sequence: a tuple of arrays, the first of which holds its elements. */
 static bool is_sequence(const struct shape *s)
@@ -61,16 +61,16 @@ static const char *onnx_name(struct verify *v, const struct shape *s, int *since
         return NULL;
     *since = t->since;
     if (sequence)
-        *since = optional && t->since > OPTIONALS ? NEVER : later(*since, SEQUENCES);
+        *since = optional && t->since > OPTIONALS ? NEVER : max_version(*since, SEQUENCES);
     if (optional)
-        *since = later(*since, OPTIONALS);
+        *since = max_version(*since, OPTIONALS);
     return arena_printf(&v->ds->arena, "%s%stensor(%s)%s%s", optional ? "optional(" : "",
                         sequence ? "seq(" : "", t->name, sequence ? ")" : "", optional ? ")" : "")
         .ptr;
 }
 
 /* Why a version does not list a type; NULL: it does. */
-static const char *refusal(struct verify *v, const struct shape *s, int64_t version)
+static const char *why_type_is_unsupported(struct verify *v, const struct shape *s, int64_t version)
 {
     int since;
     const char *name = onnx_name(v, s, &since);
@@ -110,7 +110,7 @@ static bool may_fit(const struct shape *from, const struct shape *to)
 }
 
 /* The same if `to` has an additional leading dimension. */
-static bool may_stack(const struct shape *from, const struct shape *to)
+static bool is_stacked_shape(const struct shape *from, const struct shape *to)
 {
     if (!shape_is_array(from) || from->dtype != to->dtype || from->rank + 1 != to->rank)
         return false;
@@ -136,7 +136,7 @@ static const struct computation *body_of(const struct inst *i)
     return a && a->v.computations.count == 1 ? a->v.computations.at[0] : NULL;
 }
 
-static bool heads_fit(struct verify *v, const struct inst *i, struct loop_call *l)
+static bool check_leading_operands(struct verify *v, const struct inst *i, struct loop_call *l)
 {
     const char *problem =
         onnx_loop_config(inst_str(i, A_BACKEND_CONFIG), &v->ds->arena, &l->config);
@@ -206,7 +206,7 @@ static bool results_fit(struct verify *v, const struct inst *i, struct loop_call
 
 /* Whether the body returns value k unchanged. In ONNX it is then a reference to the enclosing
  * graph; the type lists of versions apply to values that change only. */
-static bool hands_on(const struct loop_call *l, int k)
+static bool returns_unchanged(const struct loop_call *l, int k)
 {
     const struct inst *root = l->body->root;
     return root->opcode == OP_TUPLE && root->operands[1 + k] == l->body->params[2 + k];
@@ -217,7 +217,8 @@ static bool carried_fits(struct verify *v, const struct inst *i, const struct lo
     const struct computation *c = l->body;
     const struct shape *param = c->params[2 + k]->shape, *out = c->root->shape->elements[1 + k];
     const struct shape *in = operand_shape(i, l->heads + k);
-    const char *expected = refusal(v, in, hands_on(l, k) ? ONNX_LOOP_NEWEST : l->config.version);
+    const char *expected = why_type_is_unsupported(
+        v, in, returns_unchanged(l, k) ? ONNX_LOOP_NEWEST : l->config.version);
     if (expected)
         return report_operand(&v->infer, i, l->heads + k, "%s", expected);
     if (!may_fit(in, param))
@@ -237,11 +238,12 @@ static bool scan_fits(struct verify *v, const struct inst *i, const struct loop_
 {
     const struct shape *out = l->body->root->shape->elements[1 + l->carried + k];
     const struct shape *result = l->results[l->carried + k];
-    const char *expected = shape_is_array(out) ? refusal(v, out, l->config.version) : "an array";
+    const char *expected =
+        shape_is_array(out) ? why_type_is_unsupported(v, out, l->config.version) : "an array";
     if (expected)
         return report_computation(&v->infer, i, l->body, "returns %s as scan value %d, expected %s",
                                   report_text(&v->infer, out), k, expected);
-    return may_stack(out, result) ||
+    return is_stacked_shape(out, result) ||
            report_inst(&v->infer, i, NULL,
                        "returns %s as scan output %d, but its body returns %s in each iteration",
                        report_text(&v->infer, result), k, report_text(&v->infer, out));
@@ -256,7 +258,7 @@ static bool call_fits(struct verify *v, const struct inst *i)
                            inst_has(i, A_OPERAND_LAYOUT_CONSTRAINTS)
                                ? ", which is not parsed with operand_layout_constraints"
                                : "");
-    if (!heads_fit(v, i, &l) || !signature_fits(v, i, &l) || !results_fit(v, i, &l))
+    if (!check_leading_operands(v, i, &l) || !signature_fits(v, i, &l) || !results_fit(v, i, &l))
         return false;
     for (int k = 0; k < l.carried; k++)
         if (!carried_fits(v, i, &l, k))

@@ -78,8 +78,8 @@ static bool place_tiles(const struct sharding *s, struct placement *p)
 /* ---- meshes ---- */
 
 /* `part` with the coordinates of mesh position `at` along these axes appended. */
-static int64_t along_axes(const struct mesh *m, const struct mesh_axes *axes, int64_t at,
-                          int64_t part)
+static int64_t append_axis_coordinates(const struct mesh *m, const struct mesh_axes *axes,
+                                       int64_t at, int64_t part)
 {
     for (int k = 0; k < axes->count; k++)
         part = part * mesh_axis_size(m, axes->at[k]) +
@@ -101,9 +101,9 @@ static bool place_mesh(const struct sharding *s, struct placement *p)
     for (int64_t at = 0; at < p->devices; at++) {
         int64_t part = 0, device = mesh_device_at(m, at);
         for (int k = 0; k < p->rank; k++)
-            part = along_axes(m, &s->dims[k].axes, at, part);
-        part = along_axes(m, &s->manual, at, part);
-        if (!place_device(p, device, along_axes(m, &s->unreduced, at, part)))
+            part = append_axis_coordinates(m, &s->dims[k].axes, at, part);
+        part = append_axis_coordinates(m, &s->manual, at, part);
+        if (!place_device(p, device, append_axis_coordinates(m, &s->unreduced, at, part)))
             return false;
     }
     return true;
@@ -145,7 +145,7 @@ static bool placements_equal(const struct placement *a, const struct placement *
            memcmp(a->part, b->part, (size_t)a->devices * sizeof *a->part) == 0;
 }
 
-static bool spelled_alike(const struct sharding *a, const struct sharding *b)
+static bool same_spelling(const struct sharding *a, const struct sharding *b)
 {
     return a->kind == b->kind && ints_equal(a->tile, b->tile) &&
            ints_equal(a->devices, b->devices) && ints_equal(a->order.reshape, b->order.reshape) &&
@@ -170,5 +170,5 @@ bool verify_sharding_equal(struct arena *scratch, const struct sharding *a,
     }
     if (place(scratch, a, &x) && place(scratch, b, &y))
         return placements_equal(&x, &y);
-    return spelled_alike(a, b);
+    return same_spelling(a, b);
 }

@@ -97,7 +97,7 @@ static void point_in_memory(struct why *w, const struct inst *i, int64_t at)
     const struct shape *s = i->operands[0]->shape;
     int64_t dims[VIEW_MAX_RANK], place[VIEW_MAX_RANK], index[VIEW_MAX_RANK];
     in_memory(s, s->dims, dims);
-    why_unlinear(s->rank, dims, at, place);
+    why_unravel(s->rank, dims, at, place);
     for (int k = 0; k < s->rank; k++)
         index[s->layout && s->layout->rank == s->rank ? s->layout->minor_to_major[s->rank - 1 - k]
                                                       : k] = place[k];

@@ -31,7 +31,7 @@ static void reshape(struct why *w, const struct inst *i, const int64_t *index)
     int64_t from[VIEW_MAX_RANK], to[VIEW_MAX_RANK], at[VIEW_MAX_RANK];
     why_dims(w, i, 0, 0, from);
     why_dims(w, i, WHY_SELF, 0, to);
-    why_unlinear(i->operands[0]->shape->rank, from, why_linear(i->shape->rank, to, index), at);
+    why_unravel(i->operands[0]->shape->rank, from, why_linear(i->shape->rank, to, index), at);
     why_point(w, i, 0, 0, at, "operand");
 }
 
@@ -116,7 +116,7 @@ static void dynamic_reshape(struct why *w, const struct inst *i, const int64_t *
     why_dims(w, i, 0, 0, from);
     why_dims(w, i, WHY_SELF, 0, to);
     if (why_value(w, i, WHY_SELF, 0)) {
-        why_unlinear(i->operands[0]->shape->rank, from, why_linear(i->shape->rank, to, index), at);
+        why_unravel(i->operands[0]->shape->rank, from, why_linear(i->shape->rank, to, index), at);
         why_point(w, i, 0, 0, at, "operand");
     } else {
         why_whole(w, i, 0, 0, "operand");

@@ -89,7 +89,7 @@ int64_t why_linear(int rank, const int64_t *dims, const int64_t *index)
     return at;
 }
 
-void why_unlinear(int rank, const int64_t *dims, int64_t at, int64_t *index)
+void why_unravel(int rank, const int64_t *dims, int64_t at, int64_t *index)
 {
     for (int d = rank - 1; d >= 0; d--) {
         const int64_t n = dims[d] > 0 ? dims[d] : 1;

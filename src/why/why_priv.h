@@ -47,7 +47,7 @@ static inline int64_t why_clamp(int64_t v, int64_t low, int64_t high)
 }
 /* Conversion between indices and row-major positions. */
 int64_t why_linear(int rank, const int64_t *dims, const int64_t *index);
-void why_unlinear(int rank, const int64_t *dims, int64_t at, int64_t *index);
+void why_unravel(int rank, const int64_t *dims, int64_t at, int64_t *index);
 
 /* The positions of a window that coincide with elements of an array of `size`, for index `at` of
  * the result: window positions first, first + step, ..., `count` of them, at start, start + stride,

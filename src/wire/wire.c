@@ -141,7 +141,7 @@ struct walk {
 };
 
 /* The number of fields of the same number before the current one. */
-static size_t index_of(const struct level *l)
+static size_t occurrence_index(const struct level *l)
 {
     struct wire_cursor c = {l->bytes.ptr, l->at};
     struct wire_field field;
@@ -161,13 +161,13 @@ static void write_path(struct walk *w)
         buf_puts(&b, k > 1 ? "." : "");
         buf_puts(&b, l->f->name);
         if (l->f->label == PROTOBUF_C_LABEL_REPEATED)
-            buf_printf(&b, "[%zu]", index_of(l));
+            buf_printf(&b, "[%zu]", occurrence_index(l));
     }
     w->scan->path = arena_str(w->scan->arena, buf_view(&b));
     buf_free(&b);
 }
 
-static bool wrong(struct walk *w, const char *at, const char *why)
+static bool report_malformed(struct walk *w, const char *at, const char *why)
 {
     w->scan->why = why;
     w->scan->at = at >= w->file.ptr && at <= w->file.ptr + w->file.len
@@ -228,7 +228,7 @@ static bool is_packed(const ProtobufCFieldDescriptor *f, enum wire_type type)
 static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *d, struct str bytes);
 
 /* Concatenates all occurrences of the current field. */
-static struct str merged(struct walk *w, const struct level *l)
+static struct str concatenate_occurrences(struct walk *w, const struct level *l)
 {
     struct wire_cursor c = {l->bytes.ptr, l->bytes.ptr + l->bytes.len};
     struct wire_field field;
@@ -243,7 +243,7 @@ static struct str merged(struct walk *w, const struct level *l)
 }
 
 /* Notes element data instead of copying them. */
-static void note_chunk(struct wire_scan *s, const struct wire_field *field, struct str whole)
+static void record_chunk(struct wire_scan *s, const struct wire_field *field, struct str whole)
 {
     struct wire_chunk *last = s->chunk_count ? &s->chunks[s->chunk_count - 1] : NULL;
     const bool tagged = field->type != WIRE_BYTES;
@@ -264,13 +264,13 @@ static bool copy_field(struct walk *w, const struct level *l, const struct wire_
     const struct str whole = {l->at, (size_t)(field->value.ptr + field->value.len - l->at)};
     if (data && l->d == data->message && f->id != data->kept) {
         w->taken += sizeof(struct wire_chunk);
-        note_chunk(w->scan, field, whole);
+        record_chunk(w->scan, field, whole);
         return true;
     }
     if (is_packed(f, field->type) && !is_well_packed(f, field->value))
-        return wrong(w, l->at, "malformed list of numbers");
+        return report_malformed(w, l->at, "malformed list of numbers");
     if (f->type == PROTOBUF_C_TYPE_STRING && !is_text(field->value))
-        return wrong(w, l->at, "string is not UTF-8 text");
+        return report_malformed(w, l->at, "string is not UTF-8 text");
     w->taken += bytes_of_field(f, field->value);
     buf_str(&w->out, whole);
     return true;
@@ -285,14 +285,14 @@ static bool walk_submessage(struct walk *w, struct level *l, struct str value)
         if (l->merged[word] & bit)
             return true;
         l->merged[word] |= bit;
-        value = merged(w, l);
+        value = concatenate_occurrences(w, l);
     }
     if (!w->scan->normalize)
         return walk_message(w, f->descriptor, value);
     w->taken += bytes_of_field(f, value);
     const size_t begin = wire_begin(&w->out, f->id);
     return walk_message(w, f->descriptor, value) &&
-           (wire_end(&w->out, begin) || wrong(w, l->at, "message is too long"));
+           (wire_end(&w->out, begin) || report_malformed(w, l->at, "message is too long"));
 }
 
 static bool walk_field(struct walk *w, struct level *l, const struct wire_field *field)
@@ -304,7 +304,7 @@ static bool walk_field(struct walk *w, struct level *l, const struct wire_field 
         w->taken += bytes_of_field(f, value);
     w->taken += ++l->fields > NOTED_FREE ? NOTE_BYTES : 0;
     if (w->taken > w->max)
-        return wrong(w, l->at, TOO_MUCH);
+        return report_malformed(w, l->at, TOO_MUCH);
     if (normalize && (!f || (field->type != wire_type_of(f) && !is_packed(f, field->type))))
         return true;
     if (!f || f->type != PROTOBUF_C_TYPE_MESSAGE || field->type != WIRE_BYTES)
@@ -322,14 +322,14 @@ static bool find_repeated(struct walk *w, struct level *l)
         l->at = c.at;
         l->f = NULL;
         if (!wire_next(&c, &field))
-            return wrong(w, l->at, "malformed or truncated field");
+            return report_malformed(w, l->at, "malformed or truncated field");
         l->f = protobuf_c_message_descriptor_get_field(l->d, field.number);
         if (!is_singular_message(l->f) || field.type != WIRE_BYTES)
             continue;
         const size_t number = (size_t)(l->f - l->d->fields);
         const uint64_t bit = UINT64_C(1) << number % 64;
         if (seen[number / 64] & bit && !w->scan->normalize)
-            return wrong(w, l->at, "duplicate message");
+            return report_malformed(w, l->at, "duplicate message");
         l->repeated[number / 64] |= seen[number / 64] & bit;
         seen[number / 64] |= bit;
     }
@@ -343,9 +343,9 @@ static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *d, st
     const size_t first_chunk = w->scan->chunk_count;
     struct wire_field field;
     if (w->depth == DEEPEST)
-        return wrong(w, bytes.ptr, "messages nested too deep");
+        return report_malformed(w, bytes.ptr, "messages nested too deep");
     if (d->n_fields > FIELD_WORDS * 64)
-        return wrong(w, bytes.ptr, "message type has too many fields");
+        return report_malformed(w, bytes.ptr, "message type has too many fields");
     struct level *l = &w->levels[++w->depth];
     *l = (struct level){.d = d, .bytes = bytes};
     w->taken += d->sizeof_message;
@@ -355,7 +355,7 @@ static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *d, st
     while (c.at < c.end) {
         l->at = c.at;
         if (!wire_next(&c, &field))
-            return wrong(w, l->at, "malformed or truncated field");
+            return report_malformed(w, l->at, "malformed or truncated field");
         l->f = protobuf_c_message_descriptor_get_field(d, field.number);
         if (!walk_field(w, l, &field))
             return false;

@@ -110,8 +110,8 @@ void rank_run_report(struct member *p)
     pack_list(&b, p->sent, c->count);
     pack_list(&b, p->received, c->count);
     pack_diags(&b, &p->ds);
-    p->told = true;
-    p->told_arrivals = p->arrivals;
+    p->reported = true;
+    p->reported_arrivals = p->arrivals;
     struct head h = rank_run_head(p, KIND_REPORT, NULL);
     if (ranks_rank(c->ranks) > 0) {
         ranks_send_copy(c->ranks, 0, h, (struct block){b.data, b.size});
@@ -177,7 +177,7 @@ static void compare_counts(struct coordinator *b, int64_t receiver, int64_t send
 }
 
 /* Fills in `waits` and returns its length. */
-static int64_t find_stuck(struct coordinator *b)
+static int64_t detect_deadlock(struct coordinator *b)
 {
     int64_t count = 0;
     for (int64_t k = 0; k < b->count; k++)
@@ -193,7 +193,7 @@ static int64_t find_stuck(struct coordinator *b)
                                              .count = s->waits_for_count,
                                              .waits_for = (int64_t *)(uintptr_t)s->waits_for};
     }
-    return world_keep_stuck(b->waits, count, b->can_proceed);
+    return world_find_deadlocked(b->waits, count, b->can_proceed);
 }
 
 static void stop(struct coordinator *b, int64_t stuck)
@@ -219,7 +219,7 @@ static bool all_received(const struct coordinator *b)
     return true;
 }
 
-static void conclude(struct coordinator *b)
+static void end_run(struct coordinator *b)
 {
     struct rank_run *c = b->rank_run;
     struct outcome o = {
@@ -253,9 +253,9 @@ static void settle(struct coordinator *b)
         return;
     if (b->over == b->count) {
         if (any_failed(b) || all_received(b))
-            conclude(b);
+            end_run(b);
     } else if (b->over + waiting == b->count && !atomic_load(&c->stop) &&
-               find_stuck(b) == waiting) {
+               detect_deadlock(b) == waiting) {
         stop(b, waiting);
     }
 }
@@ -279,7 +279,7 @@ void coordinator_check(struct coordinator *b)
         now - b->seen_at < stall_timeout(b))
         return;
     b->seen_at = now;
-    int64_t stuck = b->seen_failed ? 0 : find_stuck(b);
+    int64_t stuck = b->seen_failed ? 0 : detect_deadlock(b);
     if (b->seen_failed || stuck > 0)
         stop(b, stuck);
     b->seen_failed = any_failed(b);

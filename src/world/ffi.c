@@ -55,7 +55,7 @@ static void error_free(struct ffi_error *e)
 
 static void error_destroy(struct ffi_error_destroy *args) { error_free(args->error); }
 
-static struct ffi_error *not_here(struct ffi_head *args)
+static struct ffi_error *unsupported_function(struct ffi_head *args)
 {
     return error_new(FFI_UNIMPLEMENTED, "streams, states and registered types are not supported");
 }
@@ -157,12 +157,12 @@ static const struct ffi_api api = {
     .error_create = error_create,
     .error_message = error_message,
     .error_destroy = error_destroy,
-    .handler_register = not_here,
-    .stream_get = not_here,
-    .type_register = not_here,
-    .context_get = not_here,
-    .state_set = not_here,
-    .state_get = not_here,
+    .handler_register = unsupported_function,
+    .stream_get = unsupported_function,
+    .type_register = unsupported_function,
+    .context_get = unsupported_function,
+    .state_set = unsupported_function,
+    .state_get = unsupported_function,
     .allocate = allocate,
     .free = free_memory,
     .schedule = schedule,

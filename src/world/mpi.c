@@ -142,7 +142,7 @@ static bool mpi_send(void *context, int to, const void *head, const void *body, 
     return true;
 }
 
-static void look_after_sends(struct mpi *m)
+static void progress_sends(struct mpi *m)
 {
     for (struct transfer **at = &m->out, *p; (p = *at) != NULL;) {
         if (!done(m, p)) {
@@ -180,7 +180,7 @@ static void ask_for_body(struct mpi *m, struct transfer *p)
 }
 
 /* Receives one more message; false: none. */
-static bool take_next(struct mpi *m)
+static bool receive_next(struct mpi *m)
 {
     int flag = 0;
     MPI_Status status;
@@ -209,7 +209,7 @@ static bool take_next(struct mpi *m)
 }
 
 /* Whether an earlier message of the same rank is still being received. */
-static bool is_behind(const struct mpi *m, const struct transfer *p)
+static bool is_queued(const struct mpi *m, const struct transfer *p)
 {
     for (const struct transfer *q = m->in; q != p; q = q->next)
         if (q->transport_message.rank == p->transport_message.rank)
@@ -220,11 +220,11 @@ static bool is_behind(const struct mpi *m, const struct transfer *p)
 static bool mpi_receive(void *context, struct transport_message *out)
 {
     struct mpi *m = context;
-    look_after_sends(m);
-    while (take_next(m))
+    progress_sends(m);
+    while (receive_next(m))
         ;
     for (struct transfer **at = &m->in, *p; (p = *at) != NULL; at = &p->next) {
-        if (!done(m, p) || is_behind(m, p))
+        if (!done(m, p) || is_queued(m, p))
             continue;
         *at = p->next;
         *out = p->transport_message;
@@ -240,7 +240,7 @@ static void mpi_close(void *context)
 {
     struct mpi *m = context;
     while (m->out)
-        look_after_sends(m);
+        progress_sends(m);
     MPI_Cancel(&m->next);
     MPI_Wait(&m->next, MPI_STATUS_IGNORE);
     MPI_Comm_free(&m->comm);

@@ -132,7 +132,7 @@ struct native {
 
 static void *no_data(void) { return (void *)(uintptr_t)nothing; }
 
-static bool as_it_is(const struct foreign_array *x)
+static bool is_passed_directly(const struct foreign_array *x)
 {
     return layout_is_descending(x->shape->layout) && !is_packed(x->shape) &&
            (uintptr_t)x->data % 64 == 0;
@@ -144,7 +144,7 @@ static bool take_operand(struct native *n, int k)
     struct foreign_array *in = &n->in[k];
     *in = (struct foreign_array){x->shape, no_data()};
     if (x->data && padded_size(x->shape) > 0) {
-        n->copied[k] = !as_it_is(x);
+        n->copied[k] = !is_passed_directly(x);
         in->data = n->copied[k] ? mem_zalloc(padded_size(x->shape)) : x->data;
         if (!in->data || (n->copied[k] && !convert(x->shape, x->data, in->data, false)))
             return false;
@@ -181,7 +181,7 @@ static bool guard_holds(const char *guard)
     return true;
 }
 
-static bool take_result(struct native *n, int r, struct buf *why)
+static bool handle_result(struct native *n, int r, struct buf *why)
 {
     const struct foreign_array *x = &n->c->results[r];
     char *data = n->out[r].data;
@@ -204,7 +204,7 @@ typedef void status_fn(void *out, const void **in, struct XlaCustomCallStatus_ *
 typedef void unified_fn(void *out, const void **in, const char *opaque, size_t length,
                         struct XlaCustomCallStatus_ *status);
 
-static bool jump(struct native *n, native_fn *code, struct buf *why)
+static bool call_target(struct native *n, native_fn *code, struct buf *why)
 {
     const struct inst *i = n->c->inst;
     struct XlaCustomCallStatus_ status = {.why = why};
@@ -232,9 +232,9 @@ static bool run(struct native *n, native_fn *code, struct buf *why)
         ok = make_result(n, r);
     if (!ok)
         return buf_puts(why, "out of memory"), false;
-    ok = jump(n, code, why);
+    ok = call_target(n, code, why);
     for (int r = 0; r < n->c->result_count && ok; r++)
-        ok = take_result(n, r, why);
+        ok = handle_result(n, r, why);
     return ok;
 }
 

@@ -84,7 +84,7 @@ void ranks_send_copy(struct ranks *r, int rank, struct head h, struct block body
 }
 
 /* The first early message of the current phase, removed from the list; NULL: none. */
-static struct item *take_early(struct ranks *r)
+static struct item *pop_early(struct ranks *r)
 {
     struct items rest = {0};
     struct item *found = NULL;
@@ -102,7 +102,7 @@ static struct item *take_early(struct ranks *r)
 struct item *ranks_receive(struct ranks *r)
 {
     struct transport_message p;
-    struct item *i = r->early.first ? take_early(r) : NULL;
+    struct item *i = r->early.first ? pop_early(r) : NULL;
     while (!i && r->transport.receive(r->transport.context, &p)) {
         struct head h;
         memcpy(&h, p.head, sizeof h);

@@ -124,8 +124,8 @@ struct member {
     /* IN_RENDEZVOUS, RECEIVING: */
     const struct inst *at;
     int64_t *waits_for, waits_for_count, waits_for_capacity;
-    bool told;              /* this has been reported to rank 0, ... */
-    uint64_t told_arrivals; /* ... at this number of arrivals */
+    bool reported;              /* this has been reported to rank 0, ... */
+    uint64_t reported_arrivals; /* ... at this number of arrivals */
 };
 extern const struct exchange ranks_exchange;        /* without `context`, a member, and `stop` */
 void member_take(struct member *p, struct item *i); /* a block or a message for it has arrived */

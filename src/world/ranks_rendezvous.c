@@ -6,7 +6,7 @@
  */
 #include "world/ranks_priv.h"
 
-enum { TELL_AFTER_NS = 2000000 }; /* a participant that is blocked longer reports to rank 0 */
+enum { REPORT_AFTER_NS = 2000000 }; /* a participant that is blocked longer reports to rank 0 */
 
 /* ---- receiving ---- */
 
@@ -17,8 +17,8 @@ void member_take(struct member *p, struct item *i)
     p->received[i->h.from]++;
 }
 
-static bool is_it(const struct item *i, enum kind kind, int64_t from, struct tag tag,
-                  uint64_t group)
+static bool item_matches(const struct item *i, enum kind kind, int64_t from, struct tag tag,
+                         uint64_t group)
 {
     return i->h.kind == (uint32_t)kind && i->h.from == from && i->h.group == group &&
            same_tag(i->h.tag, tag);
@@ -29,7 +29,7 @@ static struct item *take(struct member *p, enum kind kind, int64_t from, struct 
                          uint64_t group)
 {
     struct item **at = &p->inbox.first, *i;
-    while ((i = *at) != NULL && !is_it(i, kind, from, tag, group))
+    while ((i = *at) != NULL && !item_matches(i, kind, from, tag, group))
         at = &i->next;
     if (!i)
         return NULL;
@@ -53,18 +53,18 @@ static bool no_memory(struct member *p, const struct inst *at, size_t size)
 /* ---- waiting ---- */
 
 /* Whether everything has arrived; else the senders of what is missing are in p->waits_for. */
-typedef bool there_fn(struct member *p, void *what);
+typedef bool condition_fn(struct member *p, void *what);
 
-/* Blocks until `there` is true. False: the run has failed. */
-static bool wait_until(struct member *p, enum state state, const struct inst *at, there_fn *there,
-                       void *what)
+/* Blocks until `condition` holds. False: the run has failed. */
+static bool wait_until(struct member *p, enum state state, const struct inst *at,
+                       condition_fn *condition, void *what)
 {
     struct rank_run *c = p->rank_run;
     uint64_t seen = p->arrivals;
     int64_t since = 0;
     p->at = at;
-    p->told = false;
-    for (unsigned times = 0; !there(p, what);) {
+    p->reported = false;
+    for (unsigned times = 0; !condition(p, what);) {
         p->state = state;
         seen = p->arrivals;
         while (p->arrivals == seen && !atomic_load(&c->stop)) {
@@ -75,7 +75,8 @@ static bool wait_until(struct member *p, enum state state, const struct inst *at
             int64_t t = times > 64 ? now_ns() : 0;
             if (since == 0)
                 since = t;
-            if (t - since > TELL_AFTER_NS && (!p->told || p->told_arrivals != p->arrivals))
+            if (t - since > REPORT_AFTER_NS &&
+                (!p->reported || p->reported_arrivals != p->arrivals))
                 rank_run_report(p);
             rank_run_pause(c, times++);
         }
@@ -117,7 +118,7 @@ static bool all_arrived(struct member *p, void *what)
     return p->waits_for_count == 0;
 }
 
-static void drop(struct arrivals_of_rendezvous *c)
+static void free_arrivals(struct arrivals_of_rendezvous *c)
 {
     for (int64_t j = 0; j < c->m->count; j++)
         item_free(c->got[j]);
@@ -147,7 +148,7 @@ static bool send_blocks(struct member *p, struct rendezvous *m, uint64_t group)
     return ok;
 }
 
-static bool fill_in(struct member *p, struct arrivals_of_rendezvous *c)
+static bool set_inputs(struct member *p, struct arrivals_of_rendezvous *c)
 {
     struct rendezvous *m = c->m;
     for (int64_t j = 0; j < m->count; j++) {
@@ -171,23 +172,23 @@ static bool rendezvous(void *context, struct rendezvous *m)
     rank_run_enter(p->rank_run, &u);
     bool ok = !atomic_load(&p->rank_run->stop) &&
               (send_blocks(p, m, c.group) || no_memory(p, m->inst, m->out[0].size)) &&
-              wait_until(p, IN_RENDEZVOUS, m->inst, all_arrived, &c) && fill_in(p, &c);
+              wait_until(p, IN_RENDEZVOUS, m->inst, all_arrived, &c) && set_inputs(p, &c);
     if (!ok) {
         wait_for_readers(p);
-        drop(&c);
+        free_arrivals(&c);
     }
     rank_run_leave(p->rank_run, &u);
     return ok;
 }
 
-static void part(void *context, struct rendezvous *m)
+static void leave_rendezvous(void *context, struct rendezvous *m)
 {
     struct cleanup u;
     struct member *p = context;
     rank_run_enter(p->rank_run, &u);
     wait_for_readers(p);
     rank_run_leave(p->rank_run, &u);
-    drop(&(struct arrivals_of_rendezvous){.m = m, .got = m->kept});
+    free_arrivals(&(struct arrivals_of_rendezvous){.m = m, .got = m->kept});
 }
 
 /* ---- messages ---- */
@@ -247,7 +248,7 @@ static bool receive(void *context, const struct inst *i, struct tag tag, int64_t
 
 /* Sends a request to rank 0 and waits for the reply; NULL: none, because the run has
  * failed or reached its time limit. */
-static struct item *ask(struct member *p, enum kind kind, struct block body)
+static struct item *ask_host(struct member *p, enum kind kind, struct block body)
 {
     struct rank_run *c = p->rank_run;
     struct head h = rank_run_head(p, kind, NULL);
@@ -263,7 +264,7 @@ static struct item *ask(struct member *p, enum kind kind, struct block body)
     return answer;
 }
 
-static enum feed ask_for_item(struct member *p, struct arena *a, struct literal **out)
+static enum feed request_item(struct member *p, struct arena *a, struct literal **out)
 {
     struct cleanup u;
     struct rank_run *c = p->rank_run;
@@ -273,7 +274,7 @@ static enum feed ask_for_item(struct member *p, struct arena *a, struct literal 
         return f ? f->infeed(f->context, p->number, &p->task->state->budget, a, out) : FEED_EMPTY;
     }
     rank_run_enter(c, &u);
-    struct item *answer = ask(p, KIND_FEED_IN, (struct block){0});
+    struct item *answer = ask_host(p, KIND_FEED_IN, (struct block){0});
     rank_run_leave(c, &u);
     if (answer)
         received = (enum feed)answer->h.value;
@@ -293,12 +294,12 @@ static enum feed infeed(void *context, struct arena *a, struct literal **out)
 {
     struct member *p = context;
     atomic_store(&p->asks_host, true);
-    enum feed received = ask_for_item(p, a, out);
+    enum feed received = request_item(p, a, out);
     atomic_store(&p->asks_host, false);
     return received;
 }
 
-static bool answer_feed(struct member *p, const struct literal *l)
+static bool send_outfeed(struct member *p, const struct literal *l)
 {
     struct cleanup u;
     struct rank_run *c = p->rank_run;
@@ -312,7 +313,7 @@ static bool answer_feed(struct member *p, const struct literal *l)
     if (!bytes)
         return DIAG_ERROR(&p->ds, NO_SPAN, FAILURE, "out of memory for an outfeed item");
     rank_run_enter(c, &u);
-    struct item *answer = ask(p, KIND_FEED_OUT, (struct block){bytes, size});
+    struct item *answer = ask_host(p, KIND_FEED_OUT, (struct block){bytes, size});
     rank_run_leave(c, &u);
     mem_free(bytes);
     bool ok = answer && answer->h.value == FEED_ITEM;
@@ -324,14 +325,14 @@ static bool outfeed(void *context, const struct literal *l)
 {
     struct member *p = context;
     atomic_store(&p->asks_host, true);
-    bool ok = answer_feed(p, l);
+    bool ok = send_outfeed(p, l);
     atomic_store(&p->asks_host, false);
     return ok;
 }
 
 const struct exchange ranks_exchange = {
     .rendezvous = rendezvous,
-    .part = part,
+    .leave = leave_rendezvous,
     .send = send,
     .receive = receive,
     .infeed = infeed,

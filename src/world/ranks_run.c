@@ -26,7 +26,7 @@ static struct member *rank_run_member(struct rank_run *c, int64_t number)
 }
 
 /* A participant that has ended reports again, since its last report does not count this message. */
-static void take_block(struct rank_run *c, struct item *i)
+static void handle_block(struct rank_run *c, struct item *i)
 {
     struct member *p = rank_run_member(c, i->h.to);
     member_take(p, i);
@@ -35,14 +35,14 @@ static void take_block(struct rank_run *c, struct item *i)
 }
 
 /* Delivers a copy to a participant of this rank. False: out of memory. */
-static bool hand_over(struct rank_run *c, struct head h, struct block body)
+static bool deliver_local(struct rank_run *c, struct head h, struct block body)
 {
     void *copy = mem_alloc(body.size);
     if (!copy)
         return false;
     if (body.size > 0)
         memcpy(copy, body.at, body.size);
-    take_block(c, item_new(h, ranks_rank(c->ranks), body.size, copy));
+    handle_block(c, item_new(h, ranks_rank(c->ranks), body.size, copy));
     return true;
 }
 
@@ -50,14 +50,14 @@ bool rank_run_post(struct rank_run *c, struct head h, int64_t to, struct block b
 {
     h.to = (int32_t)to;
     bool ok = ranks_has(c->ranks, to)
-                  ? hand_over(c, h, body)
+                  ? deliver_local(c, h, body)
                   : ranks_send(c->ranks, rank_of(c->ranks, to), h, body, pending);
     rank_run_member(c, h.from)->sent[to] += ok;
     return ok;
 }
 
-static void answer(struct rank_run *c, const struct item *request, enum feed received,
-                   struct block body)
+static void send_reply(struct rank_run *c, const struct item *request, enum feed received,
+                       struct block body)
 {
     struct head h = {.kind = KIND_FED, .to = request->h.from, .value = received};
     if (!ranks_send(c->ranks, request->rank, h, body, NULL)) {
@@ -70,7 +70,7 @@ static void *serve(void *context);
 
 /* Ensures that there is a thread for the next request: an idle one, a new one or, if no thread can
  * be started, one that serves another request now. False: there are no threads. */
-static bool find_host(struct rank_run *c)
+static bool ensure_feed_thread(struct rank_run *c)
 {
     if (c->serves && c->host_idle <= c->request_count && c->host_count < c->count - c->here &&
         pthread_create(&c->hosts[c->host_count], NULL, serve, c) == 0) {
@@ -80,9 +80,9 @@ static bool find_host(struct rank_run *c)
     return c->host_count > 0;
 }
 
-static void take_request(struct rank_run *c, struct item *i)
+static void handle_request(struct rank_run *c, struct item *i)
 {
-    if (find_host(c)) {
+    if (ensure_feed_thread(c)) {
         items_push(&c->requests, i);
         c->request_count++;
         pthread_cond_signal(&c->asked);
@@ -94,11 +94,11 @@ static void take_request(struct rank_run *c, struct item *i)
                          "cannot start the thread that serves feeds to other ranks");
         received = FEED_FAILED;
     }
-    answer(c, i, received, (struct block){0});
+    send_reply(c, i, received, (struct block){0});
     item_free(i);
 }
 
-static void take_result(struct rank_run *c, struct item *i)
+static void handle_result(struct rank_run *c, struct item *i)
 {
     struct world_participant *task = &c->tasks[i->h.from];
     struct reader r = {i->body, i->size};
@@ -110,7 +110,7 @@ static void take_result(struct rank_run *c, struct item *i)
     item_free(i);
 }
 
-static void take_end(struct rank_run *c, struct item *i)
+static void handle_end(struct rank_run *c, struct item *i)
 {
     struct reader r = {i->body, i->size};
     unpack_diags(c->ds, &r);
@@ -127,14 +127,14 @@ void rank_run_handle(struct rank_run *c, struct item *i)
 {
     switch ((enum kind)i->h.kind) {
     case KIND_BLOCK:
-    case KIND_MESSAGE: take_block(c, i); return;
+    case KIND_MESSAGE: handle_block(c, i); return;
     case KIND_REPORT: coordinator_report(c->coordinator, i); return;
     case KIND_BUSY: coordinator_busy(c->coordinator, i->h.from); break;
-    case KIND_RESULT: take_result(c, i); return;
+    case KIND_RESULT: handle_result(c, i); return;
     case KIND_FEED_IN:
-    case KIND_FEED_OUT: take_request(c, i); return;
+    case KIND_FEED_OUT: handle_request(c, i); return;
     case KIND_FED: rank_run_member(c, i->h.to)->fed = i; return;
-    case KIND_END: take_end(c, i); return;
+    case KIND_END: handle_end(c, i); return;
     case KIND_STOP: atomic_store(&c->stop, true); break;
     default: break;
     }
@@ -179,7 +179,7 @@ void rank_run_pause(struct rank_run *c, unsigned times)
 
 /* Waits until all sends have completed: rank 0 ends the run when all participants have reported
  * their end. */
-static void see_off(struct rank_run *c)
+static void wait_for_sends(struct rank_run *c)
 {
     for (unsigned times = 0; c->ranks->transport.busy(c->ranks->transport.context);)
         if (rank_run_progress(c))
@@ -200,7 +200,7 @@ static bool deliver_result(struct member *p)
     void *bytes = pack_literal(l, &size);
     bool ok = bytes && ranks_send(c->ranks, 0, rank_run_head(p, KIND_RESULT, NULL),
                                   (struct block){bytes, size}, &pending);
-    see_off(c);
+    wait_for_sends(c);
     mem_free(bytes);
     literal_free_data(l);
     p->task->result = NULL;
@@ -208,13 +208,13 @@ static bool deliver_result(struct member *p)
 }
 
 /* The end of a participant; its report follows everything else that it has sent. */
-static void end(struct member *p)
+static void finish_participant(struct member *p)
 {
     struct rank_run *c = p->rank_run;
     struct cleanup u;
     rank_run_enter(c, &u);
     bool stopped = atomic_load(&c->stop);
-    see_off(c);
+    wait_for_sends(c);
     p->state = p->task->result && deliver_result(p) ? ENDED : FAILED;
     p->by_itself = p->state == FAILED && !stopped;
     c->over++;
@@ -243,7 +243,7 @@ static void *run_one(void *context)
         diags_no_memory(&p->ds);
         p->rank_run->ran_out_of_memory = true;
     }
-    end(p);
+    finish_participant(p);
     oom_leave(&g);
     return NULL;
 }
@@ -257,7 +257,7 @@ static void start(struct rank_run *c)
             continue;
         struct str why = arena_printf(&p->ds.arena, "cannot start thread: %s", strerror(error));
         DIAG(&p->ds, NO_SPAN, FAILURE, why.ptr);
-        end(p);
+        finish_participant(p);
     }
 }
 
@@ -280,7 +280,7 @@ static void feed_in(struct rank_run *c, const struct item *request)
         literal_free_data(l);
     }
     pthread_mutex_lock(&c->lock);
-    answer(c, request, received, (struct block){bytes, size});
+    send_reply(c, request, received, (struct block){bytes, size});
     pthread_mutex_unlock(&c->lock);
     mem_free(bytes);
     arena_free(&a);
@@ -296,7 +296,7 @@ static void feed_out(struct rank_run *c, const struct item *request)
     struct literal *l = request->body_missing ? NULL : unpack_literal(&a, &r);
     bool ok = l && c->feeds->outfeed(c->feeds->context, request->h.from, &b, l);
     pthread_mutex_lock(&c->lock);
-    answer(c, request, ok ? FEED_ITEM : FEED_FAILED, (struct block){0});
+    send_reply(c, request, ok ? FEED_ITEM : FEED_FAILED, (struct block){0});
     pthread_mutex_unlock(&c->lock);
     if (l)
         literal_free_data(l);
@@ -334,11 +334,11 @@ static void *serve(void *context)
 
 /* ---- the run ---- */
 
-static void tell_who_is_busy(struct rank_run *c)
+static void report_busy(struct rank_run *c)
 {
     for (struct member *p = c->members; p < c->members + c->here; p++) {
         if (p->busy || !p->started || p->state != RUNNING ||
-            !(atomic_load(&p->asks_host) || world_had_its_time(p->thread)))
+            !(atomic_load(&p->asks_host) || world_grace_is_over(p->thread)))
             continue;
         p->busy = true;
         if (c->coordinator)
@@ -356,7 +356,7 @@ static void monitor(struct rank_run *c)
     for (unsigned times = 0; !c->ended;) {
         while (!c->ended && rank_run_progress(c))
             times = 0;
-        tell_who_is_busy(c);
+        report_busy(c);
         if (c->coordinator)
             coordinator_check(c->coordinator);
         if (c->ended)

@@ -49,7 +49,7 @@ static void lock(struct participant *p)
     pthread_mutex_lock(&p->world->lock);
 }
 
-static void go_on(struct participant *p)
+static void resume(struct participant *p)
 {
     p->world->running++;
     atomic_store(&p->state, RUNNING);
@@ -57,13 +57,13 @@ static void go_on(struct participant *p)
 }
 
 /* Called with the lock held; it is released while waiting. False: the run has failed. */
-static bool wait_as(struct participant *p, enum state state, const struct inst *at)
+static bool block_until_resumed(struct participant *p, enum state state, const struct inst *at)
 {
     struct world *w = p->world;
     p->at = at;
     atomic_store(&p->state, state);
     w->running--;
-    world_settle(w);
+    world_stop_if_blocked(w);
     pthread_mutex_unlock(&w->lock);
     for (int k = 0; k < p->spins && atomic_load(&p->state) == (int)state && !atomic_load(&w->stop);
          k++)
@@ -82,11 +82,11 @@ void world_stop(struct world *w)
         pthread_cond_signal(&w->participants[k].wake);
 }
 
-void world_settle(struct world *w)
+void world_stop_if_blocked(struct world *w)
 {
     if (w->running > 0 || w->over == w->count || atomic_load(&w->stop))
         return;
-    world_find_stuck(w);
+    world_detect_deadlock(w);
     world_stop(w);
 }
 
@@ -161,7 +161,7 @@ static void close_rendezvous(struct world *w, struct rendezvous_state *g)
     w->closed = g;
     for (int64_t k = 0; k < g->count; k++)
         if (atomic_load(&w->participants[g->members[k]].state) == IN_RENDEZVOUS)
-            go_on(&w->participants[g->members[k]]);
+            resume(&w->participants[g->members[k]]);
 }
 
 /* Copies the blocks into the cell, after a table of them. False: they do not fit. */
@@ -183,7 +183,7 @@ static bool copy_contribution(char *buffer, const struct block *blocks, int64_t 
     return true;
 }
 
-static void bring(struct rendezvous_state *g, const struct rendezvous *m)
+static void contribute(struct rendezvous_state *g, const struct rendezvous *m)
 {
     struct contribution *contribution = &g->contributions[m->me];
     char *buffer = g->inline_buffers + m->me * INLINE_BYTES;
@@ -205,11 +205,11 @@ static bool rendezvous(void *context, struct rendezvous *m)
     bool ok = g != NULL && !atomic_load(&w->stop);
     if (ok) {
         m->kept = p->rendezvous_state = g;
-        bring(g, m);
+        contribute(g, m);
         if (g->arrived == g->count)
             close_rendezvous(w, g);
         else
-            ok = wait_as(p, IN_RENDEZVOUS, m->inst);
+            ok = block_until_resumed(p, IN_RENDEZVOUS, m->inst);
     }
     pthread_mutex_unlock(&w->lock);
     if (!g)
@@ -220,7 +220,7 @@ static bool rendezvous(void *context, struct rendezvous *m)
 }
 
 /* Cannot deadlock: every member that has returned from `rendezvous` calls this. */
-static void part(void *context, struct rendezvous *m)
+static void leave_rendezvous(void *context, struct rendezvous *m)
 {
     struct participant *p = context;
     struct world *w = p->world;
@@ -272,7 +272,7 @@ static bool send(void *context, const struct inst *i, struct tag tag, int64_t to
     *end = m;
     if (atomic_load(&receiver->state) == RECEIVING && receiver->from == p->number &&
         same_tag(receiver->tag, tag))
-        go_on(receiver);
+        resume(receiver);
     pthread_mutex_unlock(&w->lock);
     return true;
 }
@@ -286,7 +286,7 @@ static bool receive(void *context, const struct inst *i, struct tag tag, int64_t
     struct message **at = find_message(p, tag, from), *m = *at;
     p->from = from;
     p->tag = tag;
-    if (!m && !atomic_load(&w->stop) && wait_as(p, RECEIVING, i)) {
+    if (!m && !atomic_load(&w->stop) && block_until_resumed(p, RECEIVING, i)) {
         at = find_message(p, tag, from);
         m = *at;
     }
@@ -348,7 +348,7 @@ static bool outfeed(void *context, const struct literal *l)
 
 const struct exchange world_exchange = {
     .rendezvous = rendezvous,
-    .part = part,
+    .leave = leave_rendezvous,
     .send = send,
     .receive = receive,
     .infeed = infeed,
@@ -377,7 +377,7 @@ static void add_wait(struct world *w, const struct participant *p)
                 wait->waits_for[wait->count++] = p->rendezvous_state->members[k];
 }
 
-bool world_find_stuck(struct world *w)
+bool world_detect_deadlock(struct world *w)
 {
     w->wait_count = 0;
     for (int64_t k = 0; k < w->count; k++) {
@@ -385,6 +385,6 @@ bool world_find_stuck(struct world *w)
         if (waits(&w->participants[k]))
             add_wait(w, &w->participants[k]);
     }
-    w->wait_count = world_keep_stuck(w->waits, w->wait_count, w->can_proceed);
+    w->wait_count = world_find_deadlocked(w->waits, w->wait_count, w->can_proceed);
     return w->wait_count > 0;
 }

@@ -38,7 +38,7 @@ static void *run_one(void *context)
     p->by_itself = p->state == FAILED && !atomic_load(&w->stop);
     w->running--;
     w->over++;
-    world_settle(w);
+    world_stop_if_blocked(w);
     pthread_cond_signal(&w->ended);
     pthread_mutex_unlock(&w->lock);
     return NULL;
@@ -52,7 +52,7 @@ static bool any_failed(const struct world *w)
     return false;
 }
 
-bool world_had_its_time(pthread_t participant)
+bool world_grace_is_over(pthread_t participant)
 {
     int64_t ns = system_thread_time(participant);
     return ns < 0 || ns >= WORLD_STALL_NS;
@@ -60,12 +60,12 @@ bool world_had_its_time(pthread_t participant)
 
 /* Whether every running participant has used its grace period, in which it would have reached an
  * instruction that blocks. */
-static bool all_had_their_time(const struct world *w)
+static bool all_graces_are_over(const struct world *w)
 {
     for (int64_t k = 0; k < w->count; k++) {
         const struct participant *p = &w->participants[k];
         if (atomic_load(&p->state) == RUNNING && !atomic_load(&p->asks_host) &&
-            !world_had_its_time(p->thread))
+            !world_grace_is_over(p->thread))
             return false;
     }
     return true;
@@ -85,9 +85,9 @@ static void monitor(struct world *w)
             stall_count = system_cond_wait(&w->ended, &w->lock, until);
         waited = w->over == over ? waited + 1 : 0;
         if (stall_count != ETIMEDOUT || atomic_load(&w->stop) ||
-            (waited < WORLD_MAX_STALLS && !all_had_their_time(w)))
+            (waited < WORLD_MAX_STALLS && !all_graces_are_over(w)))
             continue;
-        if (failed || world_find_stuck(w))
+        if (failed || world_detect_deadlock(w))
             world_stop(w);
         failed = any_failed(w);
     }

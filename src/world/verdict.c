@@ -16,7 +16,7 @@ static bool can_proceed_after(const struct blocked *wait, const bool *can_procee
     return true;
 }
 
-int64_t world_keep_stuck(struct blocked *waits, int64_t count, bool *can_proceed)
+int64_t world_find_deadlocked(struct blocked *waits, int64_t count, bool *can_proceed)
 {
     int64_t stuck = 0;
     for (bool again = true; again;) {
@@ -112,8 +112,8 @@ static const struct inst *held_send(const struct outcome *o, int64_t from, int64
     return NULL;
 }
 
-static void tell_held_send(const struct outcome *o, struct diags *ds, struct diag *d,
-                           const struct blocked *wait)
+static void report_held_send(const struct outcome *o, struct diags *ds, struct diag *d,
+                             const struct blocked *wait)
 {
     const struct inst *held_by, *send;
     if (wait->at->opcode != OP_RECV_DONE)
@@ -126,18 +126,18 @@ static void tell_held_send(const struct outcome *o, struct diags *ds, struct dia
                   STR_ARG(held_by->name));
 }
 
-static void tell_waits(const struct outcome *o, struct diags *ds)
+static void report_deadlock(const struct outcome *o, struct diags *ds)
 {
     const struct blocked *first = &o->waits[0];
     struct diag *d = DIAG(ds, first->at->span, WAIT_DEADLOCK, op_spelling(first->at->opcode),
                           first->participant, STR_ARG(name_all(o, first)));
     d->where = inst_where(&ds->arena, first->at);
-    tell_held_send(o, ds, d, first);
+    report_held_send(o, ds, d, first);
     for (int64_t k = 1; k < o->wait_count && k <= MAX_NOTES; k++) {
         const struct blocked *wait = &o->waits[k];
         diag_note(ds, d, wait->at->span, "%s on participant %" PRId64 " waits for " STR_FMT,
                   op_spelling(wait->at->opcode), wait->participant, STR_ARG(name_all(o, wait)));
-        tell_held_send(o, ds, d, wait);
+        report_held_send(o, ds, d, wait);
     }
     if (o->wait_count > MAX_NOTES + 1)
         diag_note(ds, d, NO_SPAN, "%" PRId64 " more participants are waiting",
@@ -146,7 +146,7 @@ static void tell_waits(const struct outcome *o, struct diags *ds)
 
 /* Copies the diagnostics of the first participant that failed by an error of its own, with a note
  * that names it if there are several. A feed that failed has reported its reason already. */
-static bool tell_failure(const struct outcome *o, struct diags *ds)
+static bool report_failure(const struct outcome *o, struct diags *ds)
 {
     int64_t k = 0;
     while (k < o->count && !o->endings[k].by_itself)
@@ -161,7 +161,7 @@ static bool tell_failure(const struct outcome *o, struct diags *ds)
     return true;
 }
 
-static bool tell_unreceived(const struct outcome *o, struct diags *ds)
+static bool report_unreceived(const struct outcome *o, struct diags *ds)
 {
     for (int64_t k = 0; k < o->count; k++)
         if (o->endings[k].sent_at) {
@@ -189,9 +189,9 @@ bool world_verdict(const struct outcome *o, struct diags *ds)
         failed |= !o->endings[k].ended;
     if (!failed) {
         copy_warnings(o, ds);
-        return !tell_unreceived(o, ds);
+        return !report_unreceived(o, ds);
     }
-    if (!tell_failure(o, ds) && o->wait_count > 0)
-        tell_waits(o, ds);
+    if (!report_failure(o, ds) && o->wait_count > 0)
+        report_deadlock(o, ds);
     return false;
 }

@@ -30,7 +30,7 @@ static inline bool same_tag(struct tag a, struct tag b)
 /* ---- run.c: timeouts ---- */
 
 /* Whether it has used WORLD_STALL_NS of processor time; true if that is unknown. */
-bool world_had_its_time(pthread_t participant);
+bool world_grace_is_over(pthread_t participant);
 
 /* ---- verdict.c: common to threads and ranks ---- */
 
@@ -44,7 +44,7 @@ struct blocked {
 /* Removes from the list the participants that may still proceed; the deadlocked ones keep their
  * order. Returns their number. can_proceed[k]: whether participant k may proceed; a blocked
  * participant for which all those that it waits for may proceed is added. */
-int64_t world_keep_stuck(struct blocked *waits, int64_t count, bool *can_proceed);
+int64_t world_find_deadlocked(struct blocked *waits, int64_t count, bool *can_proceed);
 
 /* How a participant has terminated. */
 struct ending {
@@ -141,9 +141,10 @@ extern const struct exchange world_exchange; /* without `context`, a participant
 int world_spins(int64_t participants);
 /* With the lock held. */
 void world_stop(struct world *w);
-void world_settle(
+void world_stop_if_blocked(
     struct world *w); /* after a participant blocked or ended: stops the run if all are blocked */
-bool world_find_stuck(struct world *w); /* whether some are deadlocked, which are then in `waits` */
-void world_clean(struct world *w);      /* frees rendezvous and messages not received */
+bool world_detect_deadlock(
+    struct world *w);              /* whether some are deadlocked, which are then in `waits` */
+void world_clean(struct world *w); /* frees rendezvous and messages not received */
 
 #endif
