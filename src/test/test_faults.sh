@@ -98,7 +98,7 @@ diff m.hlo other.hlo --random
 extract m.hlo s --random
 reduce --check='grep -q reduce' m.hlo --random
 fuzz m.hlo --runs=3
-fuzz m.hlo --runs=2 --oracle='oracle() { "$HLO" run $1 --inputs=$2 --output=$3; }; oracle'
+fuzz m.hlo --runs=2 --oracle='oracle() { env ${preload:+LD_PRELOAD="$preload"} "$HLO" run $1 --inputs=$2 --output=$3; }; oracle'
 ls m.hlo
 find m.hlo op=add
 graph m.hlo
@@ -130,9 +130,9 @@ lines OUT.txt trace m.hlo --random --output=OUT.txt
 lines OUT.txt repl m.hlo -c '.run --random' -c '.once OUT.txt' -c y
 lines OUT.txt repl m.hlo -c '.run --random' -c '.output OUT.txt' -c y
 END
-# Only the program is preloaded: timeout may be of another architecture.
+# Only the program has a preloaded library: other programs may be of another architecture.
 hlo() { eval "timeout 60 env \${preload:+LD_PRELOAD=\"\$preload\"} \"\$HLO\" $*"; }
-preload=
+export preload=
 
 # ---- standard output ----
 

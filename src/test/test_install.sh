@@ -2,10 +2,11 @@
 # Installs into an empty directory and checks the result: each header compiles alone, as C11 and as C++17; a program can be built
 # with pkg-config and runs; the shared library exports its public functions only. Prints TAP.
 #
-#   test_install.sh BUILD SOURCE_ROOT CC
+#   test_install.sh BUILD SOURCE_ROOT CC...      CC: the compiler, and options such as --sysroot
 build=$(cd "$1" && pwd)
 root=$(cd "$2" && pwd)
-cc=$3
+shift 2
+cc=$*
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 to=$scratch/to
@@ -38,7 +39,7 @@ for word in c++ g++ clang++; do
 done
 for name in hlo.h hlo_advanced.h; do
     header=$(find "$to" -name $name)
-    "$cc" -std=c11 -Wall -Wextra -pedantic-errors -fsyntax-only -x c "$header" >"$scratch/log" 2>&1
+    $cc -std=c11 -Wall -Wextra -pedantic-errors -fsyntax-only -x c "$header" >"$scratch/log" 2>&1
     report "$name compiles alone as C11" $?
     if [ -n "$cxx" ]; then
         "$cxx" -std=c++17 -Wall -Wextra -pedantic-errors -fsyntax-only -x c++ "$header" >"$scratch/log" 2>&1
@@ -46,7 +47,7 @@ for name in hlo.h hlo_advanced.h; do
     fi
 done
 
-for words in "${cc} -std=c11 -Wall -Wextra -pedantic-errors -x c" ${cxx:+"$cxx -std=c++17 -Wall -Werror -pedantic-errors -x c++"}; do
+for words in "$cc -std=c11 -Wall -Wextra -pedantic-errors -x c" ${cxx:+"$cxx -std=c++17 -Wall -Werror -pedantic-errors -x c++"}; do
     echo 'void plan(void); void plan(void) { struct hlo_run_options o = HLO_RUN_OPTIONS_INIT; o.threads = 1; (void)o; }' >"$scratch/init.c"
     $words -include "${headers%%
 *}" -fsyntax-only "$scratch/init.c" >"$scratch/log" 2>&1 && [ ! -s "$scratch/log" ]
@@ -57,7 +58,7 @@ pc=$(find "$to" -name hlo.pc)
 export PKG_CONFIG_PATH="${pc%/*}" PKG_CONFIG_SYSROOT_DIR="$to"
 {
     words=$(pkg-config --cflags --libs hlo) &&
-        "$cc" -std=c11 $flags -o "$scratch/embed" "$root/src/test/embed.c" $words
+        $cc -std=c11 $flags -o "$scratch/embed" "$root/src/test/embed.c" $words
 } >"$scratch/log" 2>&1
 report "a program is built with pkg-config" $?
 
