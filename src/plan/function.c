@@ -288,7 +288,7 @@ static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
     i = simple_inst(b, i, &operands);
     if (simple_find(b, i, operands, out) || same_find(b, i, operands, out))
         return take_over(b, i, *out);
-    if (!simple_smaller(b, i, operands, out)) {
+    if (!simple_smaller(b, i, operands, out) && !plan_product(b, i, out)) {
         struct step *s = plan_emit(b, i, operands, starts, i->shape, out);
         if (!s || !plan_prepare(b, s))
             return false;

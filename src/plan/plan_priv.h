@@ -22,6 +22,7 @@
  *     used.c          dead instructions of the module, dead steps of a function
  *     hoist.c         hoisting of constant and loop-invariant steps
  *     batchnorm.c     batch normalizations as simpler steps
+ *     product.c       products of a single term as elementwise steps
  *     derive.h        steps of instructions that are not in the module
  *     fuse.c, fuse_ops.c, fuse_native.c   fused loops
  *   Scalar code: scalar.h lists its files.
@@ -308,6 +309,12 @@ kern_tile_fn *plan_tile_of(const struct planner *pl, const struct inst *i, enum 
 
 /* Plans a batch normalization of floats as several steps. False with a message. */
 bool plan_batch_norm(struct build *b, const struct inst *i, struct leaves *out);
+
+/* ---- product.c ---- */
+
+/* Makes elementwise steps of a product of a single term, or of the transpose of one; false if the
+ * instruction is neither. */
+bool plan_product(struct build *b, const struct inst *i, struct leaves *out);
 
 /* ---- fuse.c ---- */
 

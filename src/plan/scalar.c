@@ -536,8 +536,10 @@ static struct scalar_code *finish(struct maker *m, struct scalar_code *code, str
             code->args[code->arg_count + k] = slot_of(m, m->ids[k] - 1);
     mark_written(m, code);
     scalar_push_jump(m, SCALAR_STOP);
-    if (!m->pl->p->options.plain)
+    if (!m->pl->p->options.plain) {
         scalar_tidy(m, code);
+        scalar_turn_matrices(m);
+    }
     code->monitor = scalar_monitor(m);
     scalar_pack(m, code);
     if (!m->pl->p->options.plain)

@@ -8,6 +8,7 @@
  *   scalar_range.c    value ranges
  *   scalar_affine.c   shorter chains of integer operations with constants
  *   scalar_moves.c    removal of moves and dead operations
+ *   scalar_product.c  matrices of products in the order that suits machine code
  *   scalar_data.c     registers and operations in one block, and its copies for runs
  *   scalar_native*.c  operations as machine code
  *   scalar_run.c      execution
@@ -205,6 +206,9 @@ void scalar_set_affine(struct maker *m, const struct inst *i, const int *args, i
 /* Removes moves where the value can be computed in its final register, and operations whose results
  * are not read. */
 void scalar_tidy(struct maker *m, struct scalar_code *code);
+bool scalar_has_loop(const struct maker *m);
+/* Puts operations before all others. */
+void scalar_put_first(struct maker *m, const struct scalar_op *ops, int count);
 
 /* Registers that are storage of their own, sorted by address. */
 struct own_registers {
@@ -223,6 +227,11 @@ static inline void scalar_set_pointer(void *pointer, const void *at)
 {
     memcpy(pointer, &at, sizeof at);
 }
+
+/* ---- scalar_product.c ---- */
+
+/* Turns matrices that products by vectors read and nothing changes, if there is a loop. */
+void scalar_turn_matrices(struct maker *m);
 
 /* ---- scalar_data.c ---- */
 

@@ -439,6 +439,19 @@ static void drop_unread(struct cleanup_pass *t)
 
 /* ---- removing gaps ---- */
 
+/* Sets the targets of jumps to the new places of operations. */
+static void set_targets(struct scalar_op *ops, int count, const int *place)
+{
+    for (int k = 0; k < count; k++) {
+        struct scalar_op *op = &ops[k];
+        if (op->kind == SCALAR_JUMP || op->kind == SCALAR_JUMP_UNLESS)
+            op->count = place[op->count];
+        else if (op->kind == SCALAR_SWITCH)
+            for (int j = 0; j < op->count; j++)
+                ((int32_t *)(uintptr_t)op->targets)[j] = place[op->targets[j]];
+    }
+}
+
 static void close_up(struct cleanup_pass *t, struct arena *scratch)
 {
     int *place = ARENA_ARRAY(scratch, int, t->op_count + 1), n = 0;
@@ -446,20 +459,29 @@ static void close_up(struct cleanup_pass *t, struct arena *scratch)
         place[k] = n;
         n += !t->gone[k];
     }
-    for (int k = 0; k < t->op_count; k++) {
-        struct scalar_op *op = &t->ops[k];
-        if (op->kind == SCALAR_JUMP || op->kind == SCALAR_JUMP_UNLESS)
-            op->count = place[op->count];
-        else if (op->kind == SCALAR_SWITCH)
-            for (int j = 0; j < op->count; j++)
-                ((int32_t *)(uintptr_t)op->targets)[j] = place[op->targets[j]];
+    set_targets(t->ops, t->op_count, place);
+    for (int k = 0; k < t->op_count; k++)
         if (!t->gone[k])
-            t->ops[place[k]] = *op;
-    }
+            t->ops[place[k]] = t->ops[k];
     t->op_count = n;
 }
 
-static bool has_loop(const struct maker *m)
+void scalar_put_first(struct maker *m, const struct scalar_op *ops, int count)
+{
+    struct arena *scratch = &m->pl->scratch;
+    struct scalar_op *all = ARENA_ARRAY(scratch, struct scalar_op, count + m->op_count);
+    int *place = ARENA_ARRAY(scratch, int, m->op_count + 1);
+    for (int k = 0; k <= m->op_count; k++)
+        place[k] = count + k;
+    set_targets(m->ops, m->op_count, place);
+    memcpy(all, ops, (size_t)count * sizeof *all);
+    memcpy(all + count, m->ops, (size_t)m->op_count * sizeof *all);
+    m->ops = all;
+    m->op_count += count;
+    m->op_capacity = (size_t)m->op_count;
+}
+
+bool scalar_has_loop(const struct maker *m)
 {
     for (int k = 0; k < m->op_count; k++)
         if (m->ops[k].kind == SCALAR_JUMP && m->ops[k].count <= k)
@@ -476,7 +498,7 @@ void scalar_tidy(struct maker *m, struct scalar_code *code)
                              .ops = m->ops,
                              .op_count = m->op_count,
                              .budget = TIDY_BUDGET};
-    if (!has_loop(m))
+    if (!scalar_has_loop(m))
         return;
     t.loop = ARENA_ARRAY(scratch, int, m->op_count);
     t.gone = ARENA_ARRAY(scratch, bool, m->op_count);

@@ -311,15 +311,17 @@ bool scalar_translate_reduce(struct translation *t, const struct scalar_reduce *
 
 /* A result of rank at most 2, as rows and columns; bytes between them. */
 struct product_shape {
+    const char *a, *b;
     int64_t m, n, k;
     int64_t a_row, a_term, b_term, b_column, c_row, c_column;
+    bool exchanged; /* a is the right operand */
 };
 
 static struct product_shape product_of(const struct scalar_dot *d)
 {
     const struct view *lhs = &d->lhs.view, *rhs = &d->rhs.view;
     const int64_t l = d->dims.lhs_contracting[0], r = d->dims.rhs_contracting[0];
-    struct product_shape p = {.m = 1, .n = 1, .k = lhs->dims[l]};
+    struct product_shape p = {.a = lhs->data, .b = rhs->data, .m = 1, .n = 1, .k = lhs->dims[l]};
     const bool rows = lhs->rank == 2;
     p.a_term = lhs->strides[l];
     p.b_term = rhs->strides[r];
@@ -336,19 +338,36 @@ static struct product_shape product_of(const struct scalar_dot *d)
     return p;
 }
 
+static struct product_shape exchange(struct product_shape p)
+{
+    return (struct product_shape){.a = p.b,
+                                  .b = p.a,
+                                  .m = p.n,
+                                  .n = p.m,
+                                  .k = p.k,
+                                  .a_row = p.b_column,
+                                  .a_term = p.b_term,
+                                  .b_term = p.a_term,
+                                  .b_column = p.a_row,
+                                  .c_row = p.c_column,
+                                  .c_column = p.c_row,
+                                  .exchanged = !p.exchanged};
+}
+
 /* `lanes` columns of one row. */
 static bool multiply(struct translation *t, const struct scalar_dot *d,
                      const struct product_shape *p, int64_t i, int64_t j, int lanes)
 {
     static const uint64_t zero = 0;
     const enum dtype type = d->out.dtype;
-    const char *a = d->lhs.view.data + i * p->a_row, *b = d->rhs.view.data + j * p->b_column;
+    const char *a = p->a + i * p->a_row, *b = p->b + j * p->b_column;
     jit_set_lanes(t->b, lanes);
     int sum = jit_constant(t->b, type, &zero);
     for (int64_t k = 0; k < p->k; k++) {
         const int x = read_lanes(t, a + k * p->a_term, type, lanes, true),
                   y = read_lanes(t, b + k * p->b_term, type, lanes, false),
-                  product = jit_elementwise(t->b, "multiply", type, (const int[]){x, y}, 2);
+                  both[] = {p->exchanged ? y : x, p->exchanged ? x : y},
+                  product = jit_elementwise(t->b, "multiply", type, both, 2);
         sum = jit_elementwise(t->b, "add", type, (const int[]){sum, product}, 2);
     }
     return write_lanes(t, d->out.data + i * p->c_row + j * p->c_column, type, lanes, sum);
@@ -359,9 +378,11 @@ bool scalar_translate_dot(struct translation *t, const struct scalar_dot *d)
     if (d->lhs.origin.large_array || d->rhs.origin.large_array ||
         !kern_dot_is_sequential(&d->out, &d->lhs.view, &d->rhs.view, &d->dims))
         return false;
-    const struct product_shape p = product_of(d);
+    struct product_shape p = product_of(d);
     const enum dtype type = d->out.dtype;
     const int64_t width = (int64_t)dtype_bytes(type);
+    if (p.m >= 4 && p.a_row == width && p.c_row == width)
+        p = exchange(p);
     const bool adjacent = p.n >= 4 && p.b_column == width && p.c_column == width;
     const int most = adjacent ? lanes_for(&t->pl->scratch, &type, 1, "add", type) : 1;
     if (p.m * p.k * ratio_up(p.n, most) > MOST_STEPS)
