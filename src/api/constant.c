@@ -90,7 +90,7 @@ bool match_change_constant(const struct matching *m, const struct match_candidat
                            const struct match_values *values, size_t k, struct match_change *out)
 {
     const struct inst *i = hlo_listing_inst(m->b.l, c->inst);
-    *out = (struct match_change){.of = *c, .compound = k >= values->single};
+    *out = (struct match_change){.of = *c};
     return k < (is_among(values, values->single, i) ? values->single : values->count) &&
            change_constant(m->arena, i, values->at[k], out);
 }

@@ -63,6 +63,5 @@ long match_evidence(const struct matching *m, const struct match_change *c)
     const struct match_variant *v = c->variant;
     const bool other_operand = v && v->operand >= 0;
     return 2 * (long)match_agreeing(m) + (v ? 4 * fit_of_names(m, b, v) : 0) -
-           (other_operand ? 1 + (hlo_pair_of_b(m->pairing, b).other < 0) : 0) - 2 * c->compound -
-           is_misplaced(m, b);
+           (other_operand ? 1 + (hlo_pair_of_b(m->pairing, b).other < 0) : 0) - is_misplaced(m, b);
 }

@@ -137,7 +137,6 @@ struct match_change {
     size_t extras[MATCH_EXTRA_COUNT], extra_count; /* whose values are further operands of it */
     struct str text; /* what the instruction is then, in the arena of the matching */
     const struct match_variant *variant; /* of an instruction */
-    bool compound;                       /* the value is made of two constants */
 };
 
 /* Makes change number `k` of an instruction; false if it does not apply. Free with
@@ -168,8 +167,7 @@ bool match_change_constant(const struct matching *m, const struct match_candidat
 
 /* How well a change explains the results, after instructions were paired by their values with it:
  * the more values of b are those of a, and the better its names fit, the better. Of changes that
- * are equally good those are less likely of which there are more: other operands, constants that
- * are made of two of a. */
+ * are equally good other operands are the least likely, since there are so many. */
 long match_evidence(const struct matching *m, const struct match_change *c);
 
 #endif
