@@ -48,7 +48,7 @@ struct match_values match_values_of_constants(const struct matching *m)
     struct match_values g = {0};
     add_constants(m, &g, false);
     add_constants(m, &g, true);
-    const size_t count = g.own = g.count;
+    const size_t count = g.count;
     for (int v = 0; v <= 2; v++)
         add_value(m->arena, &g, v < 2 ? v : -1);
     for (size_t i = 0; i < count; i++) {
@@ -90,7 +90,7 @@ bool match_change_constant(const struct matching *m, const struct match_candidat
                            const struct match_values *values, size_t k, struct match_change *out)
 {
     const struct inst *i = hlo_listing_inst(m->b.l, c->inst);
-    *out = (struct match_change){.of = *c, .common = is_among(values, values->own, i)};
+    *out = (struct match_change){.of = *c};
     return k < (is_among(values, values->single, i) ? values->single : values->count) &&
            change_constant(m->arena, i, values->at[k], out);
 }

@@ -312,8 +312,6 @@ static const struct suspect *find_first(struct search *s, const struct suspect *
 
 struct explanation { /* a change of b with which the results agree */
     struct match_change change;
-    /* Twice the instructions of b with a partner of equal value then, and what fits; less 1 if it
-     * is misplaced. */
     long evidence;
 };
 
@@ -390,9 +388,7 @@ static void try_change(struct trying *t)
     struct explanation *e = &t->out->at[t->out->count];
     t->trials--;
     if (change_repairs(t->s, &e->change, t->expected, t->results)) {
-        const struct matching *m = &t->s->matching;
-        e->evidence = 2 * ((long)match_agreeing(m) + match_likelihood(m, &e->change)) -
-                      match_is_misplaced(m, e->change.of.inst);
+        e->evidence = match_evidence(&t->s->matching, &e->change);
         t->s->matching = before;
         hlo_pair_copy(before.pairing, t->s->found);
         t->out->count++;

@@ -819,11 +819,12 @@ static bool is_guard(const struct matching *m, size_t b)
 static void add_candidates(struct candidates *c, size_t b)
 {
     const struct inst *i = inst_of(&c->m->b, b);
-    if (!track_counts(&c->m->b, b) || is_certain(c->m, b))
+    const bool suspected = c->u && c->u->b == b; /* its value was replaced by that of a */
+    if (!track_counts(&c->m->b, b) || (!suspected && is_certain(c->m, b)))
         return;
     if (c->constants) {
         if (match_is_scalar_constant(i) &&
-            ((c->u && c->u->b == b) || (is_doubtful(c->m, b) && !is_guard(c->m, b))))
+            (suspected || (is_doubtful(c->m, b) && !is_guard(c->m, b))))
             add_candidate(c, b, b);
         return;
     }

@@ -137,7 +137,6 @@ struct match_change {
     size_t extras[MATCH_EXTRA_COUNT], extra_count; /* whose values are further operands of it */
     struct str text; /* what the instruction is then, in the arena of the matching */
     const struct match_variant *variant; /* of an instruction */
-    bool common;                         /* the constant has the value of one of a */
 };
 
 /* Makes change number `k` of an instruction; false if it does not apply. Free with
@@ -151,7 +150,7 @@ void match_change_free(struct match_change *c);
 struct match_values { /* that passes make of constants */
     double *at;
     size_t count, capacity;
-    size_t own, single; /* the first ones are those of constants, and made of one constant each */
+    size_t single; /* the first ones are made of one constant each */
 };
 
 bool match_is_scalar_constant(const struct inst *i);
@@ -166,11 +165,9 @@ bool match_change_constant(const struct matching *m, const struct match_candidat
 
 /* ---- likely.c ---- */
 
-/* How likely a change is by names and operands, or its value, after instructions were paired by
- * their values with it; 0: they are no evidence. */
-int match_likelihood(const struct matching *m, const struct match_change *c);
-/* Whether an instruction of b is another operand of a user than its partner is of the partner of
- * the user, with the same op. */
-bool match_is_misplaced(const struct matching *m, size_t b);
+/* How well a change explains the results, after instructions were paired by their values with it:
+ * the more values of b are those of a, and the better its names fit, the better. Of changes that
+ * are equally good other operands are the least likely, since there are so many. */
+long match_evidence(const struct matching *m, const struct match_change *c);
 
 #endif

@@ -1,11 +1,11 @@
 # diff: iterations of loops; computations matched by callers, instructions by op_name; infinities.
 # stdout: results differ; 8 of 8 instructions compared
-# stdout: first difference: %q; results agree if it is broadcast(%o), dimensions={}
+# stdout: first difference: %e; results agree if it is select(%p, %d, %d)
+# stdout:   b.hlo:6: %e = f32[2]{0} select(%p, %z, %d)
+# stdout: or: %q; results agree if it is broadcast(%o), dimensions={}
 # stdout:   b.hlo:5: %q = s32[2]{0} broadcast(%i.1), dimensions={}
 # stdout: or: %s; results agree if it is broadcast(%j), dimensions={}
 # stdout:   b.hlo:5: %s = s32[2]{0} broadcast(%two), dimensions={}
-# stdout: or: %e; results agree if it is select(%p, %d, %d)
-# stdout:   b.hlo:6: %e = f32[2]{0} select(%p, %z, %d)
 # stdout: first difference of values: %k, paired by op_name, executed 2 times before
 # stdout:   a.hlo:6: %h = f32[2]{0} divide(%x, %d)
 # stdout:   b.hlo:7: %k = f32[2]{0} divide(%x, %e)
