@@ -317,7 +317,8 @@ struct hlo_difference {
 struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hlo_literal *expected,
                                              const struct hlo_tolerance *t);
 /* The difference as text: counts, the worst elements, a histogram of the errors. The literals are
- * those that were compared; `names` are the column titles, NULL: "is" and "expected". */
+ * those that were compared; `names` are the column titles of both, NULL: "actual" and "expected";
+ * the expected elements come first. */
 hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal *actual,
                               const hlo_literal *expected, const char *const names[2]);
 hlo_text hlo_difference_json(const struct hlo_difference *d); /* the members by name */

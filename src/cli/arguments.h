@@ -89,6 +89,10 @@ bool put_results(const struct options *o, hlo_literal *const *results, size_t co
  * message. */
 bool tolerance_options(const struct options *o, struct hlo_tolerance *out);
 bool tolerance_given(const struct options *o); /* whether one of the three is given */
+/* Appends the elements that differ most, and a histogram of the errors, after the line that
+ * hlo_literal_compare() made: nothing for a single element and different shapes. */
+void put_differing(struct buf *out, const struct hlo_difference *d, const hlo_literal *actual,
+                   const hlo_literal *expected);
 /* Compares the results of all participants with out0, out1, ... of a file, or with those in the
  * bundle's or module's file if PATH is NULL, and reports differences, or with `verdict` that they
  * agree. Returns a status. */

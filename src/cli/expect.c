@@ -54,15 +54,24 @@ static void put_hint(struct buf *out, const struct hlo_difference *d, const hlo_
     }
 }
 
-/* Reports where values differ and by how much; for several elements, the worst ones and a histogram
- * of the errors. */
+void put_differing(struct buf *out, const struct hlo_difference *d, const hlo_literal *actual,
+                   const hlo_literal *expected)
+{
+    if (!d->comparable || d->elements < 2)
+        return;
+    SCOPED_TEXT text = hlo_difference_print(d, actual, expected, NULL);
+    const char *counts_end = strchr(text.data, '\n');
+    buf_puts(out, counts_end + 1);
+}
+
+/* Reports where values differ and by how much. */
 static void report_difference(const struct arguments *a, const char *path, size_t p,
                               const hlo_literal *result, const hlo_literal *expected,
                               const struct hlo_tolerance *t, const hlo_text *why)
 {
     FILE *f = world_stderr(a->o);
     struct hlo_difference d = hlo_literal_difference(result, expected, t);
-    SCOPED_BUF hint = {0};
+    SCOPED_BUF hint = {0}, table = {0};
     put_hint(&hint, &d, expected);
     fflush(stdout);
     if (a->participants > 1)
@@ -70,10 +79,9 @@ static void report_difference(const struct arguments *a, const char *path, size_
     else
         fprintf(f, "hlo: %s: result differs: ", path);
     fprintf(f, "%s%s\n", why->data, hint.size ? hint.data : "");
-    if (d.comparable && d.elements > 1 && !a->o->given[OPT_QUIET]) {
-        SCOPED_TEXT report = hlo_difference_print(&d, result, expected, NULL);
-        fputs(report.data, f);
-    }
+    if (!a->o->given[OPT_QUIET])
+        put_differing(&table, &d, result, expected);
+    fputs(table.size ? table.data : "", f);
 }
 
 /* The expected value from a file without named arrays: a literal as printed by hlo run. */
@@ -86,7 +94,7 @@ static hlo_literal *read_text(const struct arguments *a, const char *path, struc
     return hlo_result_parse(a->module, text.ptr, text.len, a->m);
 }
 
-static bool is_literal(const char *text)
+bool is_literal(const char *text)
 {
     double number;
     return access(text, F_OK) != 0 &&

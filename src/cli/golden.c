@@ -108,19 +108,36 @@ static int64_t cut_participant(struct str *word)
     return participant;
 }
 
+/* Words that are no keys, but will be taken for some. */
+static const struct {
+    const char *word, *meant;
+} mistaken[] = {
+    {"abs", "test: eval abs=X"},
+    {"expected", "out"},
+    {"input", "in"},
+    {"output", "out"},
+    {"result", "out"},
+    {"rel", "test: eval rel=X"},
+    {"tolerance", "test: eval rel=X"},
+    {"ulp", "test: eval ulp=N"},
+};
+
 /* A word before a colon that is nearly the key of a directive is an error. Words of prose are not:
- * only one letter may differ, of three or more. */
+ * only one letter may differ, of three or more, and two of six. */
 static void check_spelling(struct golden *g, struct str key, uint32_t line)
 {
     struct nearest n = nearest_to(key);
     for (size_t i = 0; i < COUNT_OF(keys); i++)
         nearest_try(&n, str_of(keys[i].key));
-    if (n.found.len && key.len > 2 && n.distance == 1 && !g->problem.len) {
-        g->problem =
-            arena_printf(g->arena, "unknown directive '" STR_FMT "'; did you mean '" STR_FMT "'?",
-                         STR_ARG(key), STR_ARG(n.found));
-        g->problem_line = line;
-    }
+    for (size_t i = 0; i < COUNT_OF(mistaken); i++)
+        if (nearest_try(&n, str_of(mistaken[i].word)))
+            n.found = str_of(mistaken[i].meant);
+    if (n.found.len && key.len > 2 && n.distance <= (key.len < 6 ? 1U : 2U))
+        complain(g, line,
+                 arena_printf(g->arena,
+                              "unknown directive '" STR_FMT "'; did you mean '" STR_FMT "'?",
+                              STR_ARG(key), STR_ARG(n.found))
+                     .ptr);
 }
 
 /* Parses `KEY:`, `KEY@N:` or `in NAME:`; false for other comments. */

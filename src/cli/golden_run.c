@@ -245,22 +245,17 @@ struct mismatch {
     const struct hlo_tolerance *tolerance;
 };
 
-/* Reports where values differ and by how much; for several elements, the worst ones and a histogram
- * of the errors. */
+/* Reports where values differ and by how much. */
 static void fail_mismatch(struct work *w, const struct mismatch *x, const hlo_text *why)
 {
     const uint32_t line = w->r->stored ? 0 : hlo_result_line(w->module, x->element);
     const struct hlo_difference d = hlo_literal_difference(x->result, x->expected, x->tolerance);
-    SCOPED_TEXT report = {0};
-    if (d.comparable && d.elements > 1)
-        report = hlo_difference_print(&d, x->result, x->expected, NULL);
-    struct str table = str_trim((struct str){report.data, report.size});
-    const char *end = table.len > 0 ? "\n" : "";
+    SCOPED_BUF report = {0};
     if (w->participants > 1)
-        golden_fail(w->r, line, "participant %zu: %s%s" STR_FMT, x->participant, why->data, end,
-                    STR_ARG(table));
-    else
-        golden_fail(w->r, line, "%s%s" STR_FMT, why->data, end, STR_ARG(table));
+        buf_printf(&report, "participant %zu: ", x->participant);
+    buf_printf(&report, "%s\n", why->data);
+    put_differing(&report, &d, x->result, x->expected);
+    golden_fail(w->r, line, STR_FMT, STR_ARG(str_trim(buf_view(&report))));
 }
 
 /* Replaces a directive for all participants by one for each. */

@@ -62,6 +62,12 @@ static int unknown_command(struct options *o, const char *word)
                : usage_error(o, "'%s' is not a command or file", word);
 }
 
+/* Whether a word is the value of a parameter and not a file: a literal, NAME=VALUE or @FILE. */
+static bool is_value(const char *word)
+{
+    return is_literal(word) || (access(word, F_OK) != 0 && (*word == '@' || strchr(word, '=')));
+}
+
 /* Whether standard input is a pipe or a file, from which a module can be read. */
 static bool is_fed(void)
 {
@@ -90,7 +96,8 @@ static enum command choose_command(struct options *o, int *argc, char ***argv, b
         return c;
     }
     bool option = word[0] == '-' && word[1];
-    bool plain_word = *word && !option && !strpbrk(word, "./\\-") && access(word, F_OK) != 0;
+    bool plain_word = *word && !option && !strpbrk(word, "./\\-") && access(word, F_OK) != 0 &&
+                      !(is_value(word) && is_fed());
     if (plain_word) {
         *fail = true;
         unknown_command(o, word);
@@ -103,13 +110,16 @@ static enum command choose_command(struct options *o, int *argc, char ***argv, b
     return !*fail && is_fed() && !asks_for_help(*argc, *argv) ? CMD_RUN : CMD_NONE;
 }
 
-/* Adds the operand `-` if none is given, and the module can be read from standard input. */
+/* Inserts the operand `-` if no file is given, and the module can be read from standard input. */
 static void default_to_stdin(struct options *o)
 {
     const char *infeed = o->value[OPT_INFEED];
-    if (o->arg_count == 0 && (command_row(o->command)->flags & COMMAND_READS) &&
-        !o->given[OPT_BUNDLE] && !(infeed && strcmp(infeed, "-") == 0) && is_fed())
-        o->args[o->arg_count++] = "-";
+    if ((o->arg_count > 0 && !is_value(o->args[0])) ||
+        !(command_row(o->command)->flags & COMMAND_READS) || o->given[OPT_BUNDLE] ||
+        (infeed && strcmp(infeed, "-") == 0) || !is_fed())
+        return;
+    memmove(o->args + 1, o->args, o->arg_count++ * sizeof *o->args);
+    o->args[0] = "-";
 }
 
 static int show_help(struct options *o)

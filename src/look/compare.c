@@ -299,6 +299,38 @@ static void put_ulps(struct buf *out, uint64_t ulp)
         buf_g(out, (double)ulp, 3);
 }
 
+/* Appends the greatest errors, with the index of the greatest absolute one if SHAPE is given. */
+static void put_worst_errors(struct buf *out, const struct hlo_difference *d,
+                             const struct shape *shape, int64_t at)
+{
+    buf_puts(out, "; worst errors: abs ");
+    buf_g(out, d->worst_abs, 3);
+    if (shape) {
+        buf_puts(out, " at ");
+        look_put_index(out, shape, at);
+    }
+    buf_puts(out, ", rel ");
+    buf_g(out, d->worst_rel, 3);
+    buf_puts(out, ", ");
+    put_ulps(out, d->worst_ulp);
+    buf_puts(out, " ulp");
+}
+
+static void put_not_finite(struct buf *out, const struct hlo_difference *d)
+{
+    if (d->not_finite > 0)
+        buf_printf(out, ", %" PRIu64 " of them not finite on one side", d->not_finite);
+}
+
+static void put_shapes(struct buf *out, const struct literal *actual,
+                       const struct literal *expected)
+{
+    buf_puts(out, "shape is ");
+    shape_print(out, actual->shape, false);
+    buf_puts(out, ", expected ");
+    shape_print(out, expected->shape, false);
+}
+
 /* ---- as one line ---- */
 
 static void describe(struct buf *out, const struct comparison *c, const struct literal *a,
@@ -316,17 +348,9 @@ static void describe(struct buf *out, const struct comparison *c, const struct l
     if (c->t->bits)
         look_put_bits(out, c->dtype, (char *)b->data + at);
     buf_printf(out, "; %" PRIu64 " of %" PRIu64 " differ", c->d->outside, c->d->elements);
-    if (c->d->worst_abs > 0 && (dtype_is_float(c->dtype) || dtype_is_complex(c->dtype))) {
-        buf_puts(out, "; worst errors: abs ");
-        buf_g(out, c->d->worst_abs, 3);
-        buf_puts(out, " at ");
-        look_put_index(out, a->shape, c->worst_at);
-        buf_puts(out, ", rel ");
-        buf_g(out, c->d->worst_rel, 3);
-        buf_puts(out, ", ");
-        put_ulps(out, c->d->worst_ulp);
-        buf_puts(out, " ulp");
-    }
+    put_not_finite(out, c->d);
+    if (c->d->worst_abs > 0 && (dtype_is_float(c->dtype) || dtype_is_complex(c->dtype)))
+        put_worst_errors(out, c->d, a->shape, c->worst_at);
 }
 
 bool look_compare(const struct literal *actual, const struct literal *expected,
@@ -335,10 +359,7 @@ bool look_compare(const struct literal *actual, const struct literal *expected,
     struct hlo_difference d = {0};
     struct comparison c = {.t = t, .d = &d};
     if (!same_shape(actual, expected)) {
-        buf_puts(why, "shape is ");
-        shape_print(why, actual->shape, false);
-        buf_puts(why, ", expected ");
-        shape_print(why, expected->shape, false);
+        put_shapes(why, actual, expected);
         return false;
     }
     for (int i = 0; shape_is_tuple(actual->shape) && i < actual->shape->count; i++) {
@@ -378,9 +399,9 @@ static void add_differing(struct table *t, const struct hlo_differing *w, const 
         buf_printf(&t->text, "leaf %zu ", w->leaf);
     look_put_index(&t->text, x->shape, w->index);
     table_next(t);
-    text_print_element(&t->text, x->shape->dtype, (const char *)x->data + at);
-    table_next(t);
     text_print_element(&t->text, y->shape->dtype, (const char *)y->data + at);
+    table_next(t);
+    text_print_element(&t->text, x->shape->dtype, (const char *)x->data + at);
     table_next(t);
     buf_g(&t->text, w->abs, 3);
     table_next(t);
@@ -398,8 +419,8 @@ static void put_worst(struct buf *out, const struct hlo_difference *d, const str
 {
     const struct table_column columns[] = {
         {"element", true},
-        {names ? names[0] : "is", true},
         {names ? names[1] : "expected", true},
+        {names ? names[0] : "actual", true},
         {"abs", true},
         {"rel", true},
         {"ulp", true},
@@ -444,25 +465,14 @@ void look_put_difference(struct buf *out, const struct hlo_difference *d, const 
                          const struct literal *b, const char *const names[2])
 {
     if (!d->comparable) {
-        buf_puts(out, "shape is ");
-        shape_print(out, a->shape, false);
-        buf_puts(out, ", expected ");
-        shape_print(out, b->shape, false);
+        put_shapes(out, a, b);
         buf_putc(out, '\n');
         return;
     }
     buf_printf(out, "%" PRIu64 " of %" PRIu64 " elements differ", d->outside, d->elements);
-    if (d->not_finite > 0)
-        buf_printf(out, ", %" PRIu64 " of them not finite on one side", d->not_finite);
-    if (d->worst_abs > 0) {
-        buf_puts(out, "; worst errors: abs ");
-        buf_g(out, d->worst_abs, 3);
-        buf_puts(out, ", rel ");
-        buf_g(out, d->worst_rel, 3);
-        buf_puts(out, ", ");
-        put_ulps(out, d->worst_ulp);
-        buf_puts(out, " ulp");
-    }
+    put_not_finite(out, d);
+    if (d->worst_abs > 0)
+        put_worst_errors(out, d, NULL, 0);
     buf_putc(out, '\n');
     if (d->worst_count > 0)
         put_worst(out, d, a, b, names);

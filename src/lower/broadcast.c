@@ -193,7 +193,8 @@ static const struct shape *common_sizes(struct lower *lo, int small, struct ints
                     "has operands of incompatible shapes %s and %s: dimension %" PRId64
                     " is %" PRId64 " and %" PRId64 ", expected equal sizes or 1",
                     report_text(&lo->infer, operand_shape(lo->i, 0)),
-                    report_text(&lo->infer, operand_shape(lo->i, 1)), map.at[k], *size, other);
+                    report_text(&lo->infer, operand_shape(lo->i, 1)), map.at[k],
+                    small ? *size : other, small ? other : *size);
         return NULL;
     }
     return dims_shape(lo->arena, large->dtype, &d);

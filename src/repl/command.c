@@ -507,6 +507,8 @@ static int cmd_help(struct session *s, struct str args)
                 put_example(s, only->example);
             shown++;
         }
+    if (shown == 0 && *expression_instead(given))
+        return cmd_doc(s, given);
     return shown ? HLO_OK
                  : report_error(s, HLO_USAGE, "no command or operation matches '%s'", word);
 }

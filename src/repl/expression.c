@@ -247,7 +247,8 @@ static void put_all_dimensions(struct translation *t, struct node *n)
     t->changed = true;
 }
 
-/* Without an operand of known type, literals are s32 only if the operation accepts integers. */
+/* Without an operand of known type, literals have the type of the result if that is written, and
+ * are s32 only if the operation accepts integers. */
 static struct str common_type(struct translation *t, const struct node *n)
 {
     struct parts call = {0};
@@ -255,6 +256,9 @@ static struct str common_type(struct translation *t, const struct node *n)
     bool untyped = n->count > 0 && !str_is(n->word, "tuple");
     for (size_t k = 0; k < n->count; k++)
         untyped = untyped && expression_untyped(n->operands[k]);
+    const struct str result = expression_read_shape(n->shape).dtype;
+    if (untyped && result.len && !str_is(result, "pred"))
+        return result;
     if (!untyped || !str_is(type, "s32"))
         return untyped ? type : STR("");
     parts_add_made(t, &call, arena_printf(t->arena, STR_FMT "(", STR_ARG(n->word)).ptr);
@@ -265,9 +269,28 @@ static struct str common_type(struct translation *t, const struct node *n)
     return *expression_infer(t, &probe) || n->attributes.len ? type : STR("f32");
 }
 
+/* Rejects functions of NumPy that HLO lacks: sum(x), max(x). */
+static bool check_function(struct translation *t, const struct node *n)
+{
+    const struct hlo_op op = expression_op_named(n->word);
+    const char *instead = op.name ? "" : expression_instead(n->word);
+    if (*instead)
+        return reject(t, n->word, "unknown opcode '" STR_FMT "'; use %s", STR_ARG(n->word),
+                      instead);
+    if (op.name && n->count == 1 &&
+        (strcmp(op.name, "maximum") == 0 || strcmp(op.name, "minimum") == 0))
+        return reject(t, n->word,
+                      "'" STR_FMT "' expects 2 operands, got 1; reduce(x, x[0]), to_apply=" STR_FMT
+                      " reduces an array",
+                      STR_ARG(n->word), STR_ARG(n->word));
+    return true;
+}
+
 static bool translate_call(struct translation *t, struct node *n)
 {
     const bool computation = expression_is_computation(t, n->word);
+    if (!computation && !check_function(t, n))
+        return false;
     if (!translate_operands(t, n, computation ? STR("") : common_type(t, n)))
         return false;
     parts_add_typed(t, &n->call, n->shape);

@@ -75,6 +75,9 @@ bool expression_op(struct str word); /* whether it is the name of an operation *
 /* The operation of this name or builder form; hlo_op_count() or {0}: none. */
 size_t expression_op_number(struct str word);
 struct hlo_op expression_op_named(struct str word);
+/* What computes the same as a function of NumPy that is not an operation; "": unknown. A method,
+ * x.sum, is such a function of its object. */
+const char *expression_instead(struct str word);
 bool expression_is_computation(const struct translation *t, struct str word);
 struct array_shape expression_read_shape(struct str text);
 /* The shape of a translated node as text; empty: it is not well-formed. The first uses its name,

@@ -21,6 +21,49 @@ struct hlo_op expression_op_named(struct str word)
 
 bool expression_op(struct str word) { return expression_op_named(word).name != NULL; }
 
+const char *expression_instead(struct str word)
+{
+    static const struct {
+        const char *word, *instead;
+    } rows[] = {
+        {"all", "reduce(x, true), to_apply=and"},
+        {"any", "reduce(x, false), to_apply=or"},
+        {"arange", "s32[5] iota(), iota_dimension=0"},
+        {"astype", "convert(x, new_element_type=f32)"},
+        {"concat", "concatenate(x, y), dimensions={0}"},
+        {"cumsum", "reduce-window(x, 0), to_apply=add, window={size=3 pad=2_0}"},
+        {"dtype", ".type x"},
+        {"flip", "reverse(x), dimensions={0}"},
+        {"float", "convert(x, new_element_type=f32)"},
+        {"int", "convert(x, new_element_type=s32)"},
+        {"isnan", "x != x"},
+        {"len", ".type x"},
+        {"matmul", "dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}"},
+        {"mean", "reduce(x, 0), to_apply=add, and divide"},
+        {"ndim", ".type x"},
+        {"ones", "f32[2,3] broadcast(1)"},
+        {"print", ".print x"},
+        {"prod", "reduce(x, 1), to_apply=multiply"},
+        {"relu", "max(x, 0)"},
+        {"shape", ".type x"},
+        {"sigmoid", "logistic(x)"},
+        {"square", "x * x"},
+        {"sum", "reduce(x, 0), to_apply=add"},
+        {"T", "transpose(x), dimensions={1,0}"},
+        {"take", "gather(x, indices)"},
+        {"type", ".type x"},
+        {"where", "select(condition, x, y)"},
+        {"zeros", "f32[2,3] broadcast(0)"},
+    };
+    for (size_t i = 0; i < word.len; i++)
+        if (word.ptr[i] == '.')
+            return expression_instead((struct str){word.ptr + i + 1, word.len - i - 1});
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (str_is(word, rows[i].word))
+            return rows[i].instead;
+    return "";
+}
+
 bool expression_is_computation(const struct translation *t, struct str word)
 {
     return !expression_op(word) && state_find_computation(t->next, word) >= 0;

@@ -46,13 +46,24 @@ static void put_error_text(hlo_text text)
     hlo_text_free(&text);
 }
 
-/* Where the attributes of an operation are listed, if one that is required is missing. */
+/* Where the attributes of an operation are listed, if one that is required is missing, and how
+ * element types are converted, if they do not match. */
 static void put_help(const hlo_messages *m)
 {
+    static const struct {
+        const char *id, *begin, *part;
+    } types[] = {{"operands-differ", "", "differ in element type"},
+                 {"bad-operand", "", "expected float"},
+                 {"expected", "expected an integer, got ", "."}};
     const struct hlo_message first = hlo_messages_get(m, 0);
     const char *name = first.text + 1, *quote = strchr(name, '\'');
     if (strcmp(first.id, "missing-attribute") == 0 && quote)
         fprintf(stderr, "help: .doc %.*s lists the attributes\n", (int)(quote - name), name);
+    for (size_t i = 0; i < COUNT_OF(types); i++)
+        if (strcmp(first.id, types[i].id) == 0 &&
+            str_starts(str_of(first.text), str_of(types[i].begin)) &&
+            strstr(first.text, types[i].part))
+            fputs("help: convert(x, new_element_type=f32) converts the elements of x\n", stderr);
 }
 
 void report_messages(struct session *s, hlo_messages *m)
@@ -138,7 +149,10 @@ void report_note(struct session *s, const char *format, ...)
 
 int report_unknown(struct session *s, struct str name)
 {
-    const char *command = command_meant(name);
+    const char *command = command_meant(name), *instead = expression_instead(name);
+    if (*instead)
+        return report_error(s, HLO_REJECTED, "unknown name '" STR_FMT "'; use %s", STR_ARG(name),
+                            instead);
     if (expression_op_number(name) < hlo_op_count())
         return report_error(s, HLO_REJECTED,
                             "'" STR_FMT "' is an operation; .doc " STR_FMT " describes it",

@@ -252,6 +252,8 @@ bool syntax_attribute(struct str s, size_t at, struct str *name, size_t *end)
         return false;
     *name = word.s;
     *end = token_opens(value.kind) ? text_group_end(s, value.begin) : value.end;
+    while (*end < s.len && strchr("[{", s.ptr[*end])) /* shape=f32[2]{0} */
+        *end = text_group_end(s, *end);
     return comma.kind == TOK_COMMA && value.kind != TOK_EOF && value.kind != TOK_ERROR &&
            *end != NOWHERE;
 }

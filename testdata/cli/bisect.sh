@@ -2,8 +2,8 @@
 # stdout: first difference: after pass algsimp of simplification, or after the skipped pass before it
 # stdout:   dir/module_0001.f.0002.simplification.after_algsimp.before_dce.txt
 # stdout: 1 of 2 elements differ; worst errors: abs 0.5, rel 0.125, 1048576 ulp
-# stdout:   element   is  expected  abs    rel      ulp
-# stdout:       {1}  4.5         4  0.5  0.125  1048576
+# stdout:   element  expected  actual  abs    rel      ulp
+# stdout:       {1}         4     4.5  0.5  0.125  1048576
 # stdout: relative error      elements
 # stdout:   none                     1  ########################################
 # stdout:   up to 1e0                1  ########################################

@@ -11,9 +11,9 @@
 # stdout:   b.hlo:7: %k = f32[2]{0} divide(%x, %e)
 # stdout:   m.py:7  jit(f)/div
 # stdout: 2 of 2 elements differ, 2 of them not finite on one side
-# stdout:   element    B      A  abs  rel  ulp
-# stdout:       {0}  inf  0.125  nan  nan    -
-# stdout:       {1}  inf   0.25  nan  nan    -
+# stdout:   element      A    B  abs  rel  ulp
+# stdout:       {0}  0.125  inf  nan  nan    -
+# stdout:       {1}   0.25  inf  nan  nan    -
 # stdout: relative error      elements
 # stdout:   more                     2  ########################################
 # stdout: 6 only in B

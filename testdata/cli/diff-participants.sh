@@ -4,8 +4,8 @@
 # stdout: results differ; 2 of 2 instructions compared
 # stdout: no instruction present in both modules differs
 # stdout: 1 of 2 elements differ; worst errors: abs 2, rel 1, 2 ulp
-# stdout:     element  B  A  abs  rel  ulp
-# stdout:   leaf 1 {}  0  2    2    1    2
+# stdout:     element  A  B  abs  rel  ulp
+# stdout:   leaf 1 {}  2  0    2    1    2
 # stdout: relative error      elements
 # stdout:   none                     1  ########################################
 # stdout:   up to 1e0                1  ########################################
@@ -13,8 +13,8 @@
 # stdout: results differ; 2 of 2 instructions compared
 # stdout: first difference of values that can be compared:
 # stdout: 1 of 1 elements differ; worst errors: abs 2, rel 0.4, 2 ulp
-# stdout:   element  B  A  abs  rel  ulp
-# stdout:        {}  3  5    2  0.4    2
+# stdout:   element  A  B  abs  rel  ulp
+# stdout:        {}  5  3    2  0.4    2
 # stdout: relative error      elements
 # stdout:   up to 1e0                1  ########################################
 # stdout: 0

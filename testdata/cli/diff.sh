@@ -4,8 +4,8 @@
 # stdout:   a.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4})
 # stdout:   b.hlo:5: %c = f32[4]{0} constant({1, 2, 3, 4.5})
 # stdout: 1 of 4 elements differ; worst errors: abs 0.5, rel 0.125, 1048576 ulp
-# stdout:   element    B  A  abs    rel      ulp
-# stdout:       {3}  4.5  4  0.5  0.125  1048576
+# stdout:   element  A    B  abs    rel      ulp
+# stdout:       {3}  4  4.5  0.5  0.125  1048576
 # stdout: relative error      elements
 # stdout:   none                     3  ########################################
 # stdout:   up to 1e0                1  #############

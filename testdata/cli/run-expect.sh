@@ -3,12 +3,11 @@
 # stdout: arrays: 0
 # stdout: near: 0
 # stdout: differs: 1
-# stdout: hlo: good.txt: result differs: tuple element 0: element {1} is nan, expected 2; 2 of 3 differ; worst errors: abs 0.5 at {2}, rel 0.167, 2097152 ulp
-# stdout: 3 of 4 elements differ, 1 of them not finite on one side; worst errors: abs 1, rel 0.25, 2097152 ulp
-# stdout:      element   is  expected  abs    rel      ulp
-# stdout:   leaf 0 {1}  nan         2  nan    nan        -
-# stdout:    leaf 1 {}    5         4    1   0.25        1
-# stdout:   leaf 0 {2}  3.5         3  0.5  0.167  2097152
+# stdout: hlo: good.txt: result differs: tuple element 0: element {1} is nan, expected 2; 2 of 3 differ, 1 of them not finite on one side; worst errors: abs 0.5 at {2}, rel 0.167, 2097152 ulp
+# stdout:      element  expected  actual  abs    rel      ulp
+# stdout:   leaf 0 {1}         2     nan  nan    nan        -
+# stdout:    leaf 1 {}         4       5    1   0.25        1
+# stdout:   leaf 0 {2}         3     3.5  0.5  0.167  2097152
 # stdout: relative error      elements
 # stdout:   none                     1  ####################
 # stdout:   up to 1e0                2  ########################################

@@ -16,6 +16,11 @@
 # stdout: FAIL d.hlo
 # stdout:   d.hlo:1: a tolerance requires a reason: 'why: ...'
 # stdout: 0 passed, 1 failed, 0 skipped
+# stdout: FAIL f.hlo
+# stdout:   f.hlo:2: unknown directive 'tolerence'; did you mean 'test: eval rel=X'?
+# stdout: FAIL g.hlo
+# stdout:   g.hlo:2: unknown directive 'expected'; did you mean 'out'?
+# stdout: 1 passed, 2 failed, 0 skipped
 # stdout: SKIP e.hlo: no line '// test: ...'
 # stdout: 1 passed, 0 failed, 1 skipped
 # stdout: SKIP e.hlo: no line '// test: ...'
@@ -43,5 +48,9 @@ grep out: c.hlo
 $HLO test c.hlo
 $HLO test --require-sources c.hlo
 $HLO test --require-sources d.hlo
+sed '1a // tolerence: 1e-6' c.hlo >f.hlo
+sed '1a // expected: {2, 4}' c.hlo >g.hlo
+sed '1a // list: prose' c.hlo >h.hlo
+$HLO test f.hlo g.hlo h.hlo
 $HLO test -v d.hlo e.hlo
 $HLO test --no-skip d.hlo e.hlo
