@@ -312,7 +312,7 @@ static const struct suspect *find_first(struct search *s, const struct suspect *
 
 struct explanation { /* a change of b with which the results agree */
     struct match_change change;
-    long evidence;
+    long evidence; /* match_evidence() */
 };
 
 struct explanations {

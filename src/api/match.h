@@ -166,8 +166,8 @@ bool match_change_constant(const struct matching *m, const struct match_candidat
 /* ---- likely.c ---- */
 
 /* How well a change explains the results, after instructions were paired by their values with it:
- * the more values of b are those of a, and the better its names fit, the better. Of changes that
- * are equally good other operands are the least likely, since there are so many. */
+ * the more values of b are those of a, and the better its names fit, the better. Of equally good
+ * changes, other operands are the least likely: most instructions have many. */
 long match_evidence(const struct matching *m, const struct match_change *c);
 
 #endif

@@ -6,48 +6,16 @@
  */
 #include "plan/derive.h"
 
-/* Whether the permutation of a product's result exchanges the free dimensions of its operands. */
-static bool exchanges(const struct inst *dot, const struct inst *transpose)
-{
-    const struct ints to = inst_ints(transpose, A_DIMENSIONS);
-    const int64_t rank = dot->shape->rank, batch = inst_ints(dot, A_LHS_BATCH_DIMS).count,
-                  contracting = inst_ints(dot, A_LHS_CONTRACTING_DIMS).count,
-                  lhs = dot->operands[0]->shape->rank - batch - contracting;
-    bool same = to.count == rank;
-    for (int64_t d = 0; d < rank && same; d++)
-        same = to.at[d] == (d < batch ? d : batch + (d - batch + lhs) % (rank - batch));
-    return same;
-}
-
-static void exchange_attr(struct inst *i, enum attr_id a, const struct inst *from, enum attr_id b)
-{
-    const struct attr *x = inst_attr(from, b);
-    if (!x)
-        return;
-    i->attrs[i->attr_count] = *x;
-    i->attrs[i->attr_count++].id = a;
-}
-
-/* The product whose operands are those of `dot` in the other order. */
-static struct inst *exchanged(struct build *b, const struct inst *dot, const struct shape *result)
-{
-    static const enum attr_id attrs[][2] = {{A_LHS_BATCH_DIMS, A_RHS_BATCH_DIMS},
-                                            {A_RHS_BATCH_DIMS, A_LHS_BATCH_DIMS},
-                                            {A_LHS_CONTRACTING_DIMS, A_RHS_CONTRACTING_DIMS},
-                                            {A_RHS_CONTRACTING_DIMS, A_LHS_CONTRACTING_DIMS}};
-    const struct shape *const shapes[] = {dot->operands[1]->shape, dot->operands[0]->shape};
-    struct inst *i = derive_inst(b, dot, OP_DOT, result, 2, shapes);
-    i->attrs = ARENA_ARRAY(build_arena(b), struct attr, COUNT_OF(attrs));
-    for (size_t k = 0; k < COUNT_OF(attrs); k++)
-        exchange_attr(i, attrs[k][0], dot, attrs[k][1]);
-    return i;
-}
-
-/* ---- a single term ---- */
+struct product {
+    const struct inst *dot;
+    const struct shape *result;    /* of the product, or of its transpose */
+    int64_t places[VIEW_MAX_RANK]; /* of the product's dimensions in the result */
+};
 
 /* The places of an operand's dimensions in the result; returns their number. */
-static int place_dims(const struct inst *dot, int operand, int64_t *dims, int64_t *places)
+static int place_dims(const struct product *p, int operand, int64_t *dims, int64_t *places)
 {
+    const struct inst *dot = p->dot;
     const struct shape *x = dot->operands[operand]->shape;
     const struct ints contracting =
                           inst_ints(dot, operand ? A_RHS_CONTRACTING_DIMS : A_LHS_CONTRACTING_DIMS),
@@ -62,17 +30,18 @@ static int place_dims(const struct inst *dot, int operand, int64_t *dims, int64_
         while (place < batch.count && batch.at[place] != d)
             place++;
         dims[count] = x->dims[d];
-        places[count++] = place < batch.count ? place : next++;
+        places[count++] = p->places[place < batch.count ? place : next++];
     }
     return count;
 }
 
 /* Repeats an operand along the dimensions of the result that it does not have. */
-static bool spread(struct build *b, const struct inst *dot, int operand, int *value)
+static bool spread(struct build *b, const struct product *p, int operand, int *value)
 {
     int64_t dims[VIEW_MAX_RANK], places[VIEW_MAX_RANK];
+    const struct inst *dot = p->dot;
     const struct shape *x = dot->operands[operand]->shape;
-    const int count = place_dims(dot, operand, dims, places);
+    const int count = place_dims(p, operand, dims, places);
     struct leaves made;
     if (count != x->rank) {
         const struct shape *flat = shape_array(build_arena(b), x->dtype, count, dims, NULL, NULL);
@@ -82,7 +51,7 @@ static bool spread(struct build *b, const struct inst *dot, int operand, int *va
         *value = *made.at;
         x = flat;
     }
-    struct inst *repeat = derive_inst(b, dot, OP_BROADCAST, dot->shape, 1, &x);
+    struct inst *repeat = derive_inst(b, dot, OP_BROADCAST, p->result, 1, &x);
     derive_dimensions(b, repeat, count, places);
     if (!derive_step(b, repeat, value, &made))
         return false;
@@ -104,45 +73,42 @@ static bool has_single_term(const struct inst *dot)
            shape_elements(dot->shape, &n) && n >= ENOUGH;
 }
 
-/* The product plus 0, where a sum starts: a product of -0 becomes 0. */
-static bool multiply(struct build *b, const struct inst *dot, const int *operands,
-                     struct leaves *out)
+/* The product of the values `x`, plus 0, where a sum starts: a product of -0 becomes 0. So does one
+ * that underflows to -0, as with --plain; kernels that fuse the two operations keep -0 there. */
+static bool multiply(struct build *b, const struct product *p, int *x, struct leaves *out)
 {
-    const struct shape *const pair[] = {dot->shape, dot->shape},
-                              *single = shape_array(build_arena(b), dot->shape->dtype, 0, NULL,
-                                                    NULL, NULL);
+    const struct inst *dot = p->dot;
+    const struct shape *const pair[] = {p->result, p->result},
+                              *single = shape_array(build_arena(b), p->result->dtype, 0, NULL, NULL,
+                                                    NULL);
     const struct literal zero = {.shape = single, .data = arena_zalloc(build_arena(b), 16)};
-    int x[2] = {operands[0], operands[1]};
-    if (!spread(b, dot, 0, &x[0]) || !spread(b, dot, 1, &x[1]) ||
-        !derive_step(b, derive_inst(b, dot, OP_MULTIPLY, dot->shape, 2, pair), x, out))
+    if (!spread(b, p, 0, &x[0]) || !spread(b, p, 1, &x[1]) ||
+        !derive_step(b, derive_inst(b, dot, OP_MULTIPLY, p->result, 2, pair), x, out))
         return false;
     x[0] = *out->at;
     x[1] = same_constant(b->pl, &zero);
-    struct inst *repeat = derive_inst(b, dot, OP_BROADCAST, dot->shape, 1, &single);
+    struct inst *repeat = derive_inst(b, dot, OP_BROADCAST, p->result, 1, &single);
     derive_dimensions(b, repeat, 0, NULL);
     if (!derive_step(b, repeat, &x[1], out))
         return false;
     x[1] = *out->at;
-    return derive_step(b, derive_inst(b, dot, OP_ADD, dot->shape, 2, pair), x, out) != NULL;
+    return derive_step(b, derive_inst(b, dot, OP_ADD, p->result, 2, pair), x, out) != NULL;
 }
-
-/* ---- any product ---- */
 
 bool plan_product(struct build *b, const struct inst *i, struct leaves *out)
 {
-    const struct inst *dot = i->opcode == OP_TRANSPOSE ? i->operands[0] : i;
+    struct product p = {.dot = i->opcode == OP_TRANSPOSE ? i->operands[0] : i, .result = i->shape};
     int operands[2];
-    if (!plan_optimises(b->pl) || dot->opcode != OP_DOT || !has_single_term(dot) ||
-        (dot != i && !exchanges(dot, i)))
+    if (!plan_optimises(b->pl) || p.dot->opcode != OP_DOT || !has_single_term(p.dot))
         return false;
     for (int k = 0; k < 2; k++) {
-        const struct leaves l = b->env[dot->operands[k]->index];
+        const struct leaves l = b->env[p.dot->operands[k]->index];
         if (l.count != 1)
             return false;
-        operands[dot == i ? k : !k] = *l.at;
+        operands[k] = *l.at;
     }
-    if (dot != i)
-        dot = exchanged(b, dot, i->shape);
+    for (int d = 0; d < i->shape->rank; d++)
+        p.places[p.dot == i ? d : inst_ints(i, A_DIMENSIONS).at[d]] = d;
     b->pl->p->stats.simplified++;
-    return multiply(b, dot, operands, out);
+    return multiply(b, &p, operands, out);
 }

@@ -71,9 +71,10 @@ int cmd_doc(struct session *s, struct str args)
         put_op(s, op);
         return HLO_OK;
     }
-    if (*expression_instead(word))
+    const char *instead = expression_instead(word);
+    if (*instead)
         return report_error(s, HLO_USAGE, "unknown operation '" STR_FMT "'; use %s", STR_ARG(word),
-                            expression_instead(word));
+                            instead);
     struct nearest n = nearest_to(word);
     for (size_t i = 0; i < hlo_op_count(); i++)
         nearest_try(&n, str_of(hlo_op_get(i).name));
