@@ -75,11 +75,11 @@ bool expression_is_computation(const struct translation *t, struct str word)
 struct array_shape expression_read_shape(struct str text)
 {
     struct array_shape s = {0};
-    const char *open = memchr(text.ptr, '[', text.len);
+    const char *open = text.len ? memchr(text.ptr, '[', text.len) : NULL;
     if (!open || text.ptr[0] == '(')
         return s;
     struct str dims = {open + 1, text.len - (size_t)(open + 1 - text.ptr)};
-    const char *close = memchr(dims.ptr, ']', dims.len);
+    const char *close = dims.len ? memchr(dims.ptr, ']', dims.len) : NULL;
     dims.len = close ? (size_t)(close - dims.ptr) : 0;
     while (dims.len > 0 && s.rank < RANKS) {
         struct str dim = str_trim(str_cut(&dims, ','));
