@@ -96,9 +96,9 @@ static int annotate_module(void *context, const struct listed_module *l)
     size_t next = 0;
     while (rest.len > 0)
         annotate_line(&a, l->listing, &next, str_cut(&rest, '\n'));
-    bool ok = put_hlo(l->o, buf_view(&a.out), l->m);
     if (!a.known)
         report_unknown(l);
+    bool ok = put_hlo(l->o, buf_view(&a.out), l->m);
     buf_free(&a.out);
     buf_free(&a.last);
     return ok ? HLO_OK : HLO_USAGE;

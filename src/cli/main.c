@@ -32,12 +32,13 @@ static int finish(int status)
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
+    /* An earlier write failed, and the C library has dropped its text and reason: another write
+     * fails for the same reason. */
+    const bool lost = errno == 0 && write(STDOUT_FILENO, "\n", 1) == 1;
     if (errno == EPIPE)
         return STATUS_PIPE;
-    const char *why =
-        errno ? strerror(errno)
-              : "write error"; /* errno 0: an earlier write failed, and its errno is lost */
-    fprintf(stderr, "hlo: error: cannot write to standard output: %s\n", why);
+    fprintf(stderr, "hlo: error: cannot write to standard output: %s\n",
+            lost ? "write error" : strerror(errno));
     return status ? status : HLO_USAGE;
 }
 

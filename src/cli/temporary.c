@@ -13,7 +13,7 @@
 
 static const char *const names[] = {TEMPORARY_CANDIDATE, TEMPORARY_INPUTS, TEMPORARY_MODULE,
                                     TEMPORARY_OUTPUTS};
-static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+static const int ends[] = {SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 
 /* Path of the directory, for the signal handler; "": none. */
 static char directory[PATH_MAX];

@@ -87,7 +87,7 @@ static bool has_codeset(locale_t l, const char *name)
 static locale_t character_locale(void)
 {
     locale_t l = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-    if (l && !has_codeset(l, "ANSI_X3.4-1968"))
+    if (l && !has_codeset(l, "ANSI_X3.4-1968") && !has_codeset(l, "ASCII")) /* glibc, musl */
         return l;
     locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     if (!utf8)
@@ -230,7 +230,12 @@ static int read_key(EditLine *el, wchar_t *out)
 
 /* ---- libedit ---- */
 
-static void *library(void) { return dlopen("libedit.so.2", RTLD_LAZY); }
+/* Debian's name, and that of other distributions. */
+static void *library(void)
+{
+    void *debian = dlopen("libedit.so.2", RTLD_LAZY);
+    return debian ? debian : dlopen("libedit.so.0", RTLD_LAZY);
+}
 
 void line_about(FILE *f)
 {

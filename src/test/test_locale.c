@@ -171,8 +171,8 @@ static void choose_locale(void)
     ck_assert_int_ne(system("localedef --no-archive -c -i source -f characters ./comma >log 2>&1"),
                      -1);
     setenv("LOCPATH", dir, 1);
-    setlocale(LC_NUMERIC, "comma");
-    setlocale(LC_CTYPE, "comma");
+    ck_assert_ptr_nonnull(setlocale(LC_NUMERIC, "comma"));
+    ck_assert_ptr_nonnull(setlocale(LC_CTYPE, "comma"));
     ck_assert_int_ne(system("rm -rf source characters log comma"), -1);
     ck_assert_int_eq(rmdir(dir), 0);
 }
@@ -194,8 +194,11 @@ START_TEST(results_do_not_depend_on_locale)
     choose_locale();
     char comma[16];
     snprintf(comma, sizeof comma, "%.1f", 0.5);
-    ck_assert_str_eq(comma, "0,5"); /* otherwise nothing would be tested */
-    ck_assert_int_ne(tolower('I'), 'i');
+    /* Otherwise nothing would be tested. musl accepts any locale, but has the conventions of C. */
+    if (strcmp(localeconv()->decimal_point, ".") != 0) {
+        ck_assert_str_eq(comma, "0,5");
+        ck_assert_int_ne(tolower('I'), 'i');
+    }
     struct messages after = everything();
     check_same(&before, &after);
     ck_assert_ptr_nonnull(strstr(after.text, "0.5"));

@@ -78,5 +78,9 @@ static inline struct dd dd_scale(struct dd a, int n)
 {
     return (struct dd){ldexp(a.hi, n), ldexp(a.lo, n)};
 }
+static inline struct dd dd_times(struct dd a, double power) /* of two */
+{
+    return (struct dd){a.hi * power, a.lo * power};
+}
 
 #endif

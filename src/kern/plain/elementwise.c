@@ -91,21 +91,18 @@ COMPLEX_SETTLED(C64_settled, struct c64, F32_settled, float)
 COMPLEX_SETTLED(C128_settled, struct c128, F64_settled, double)
 
 #define D(name) F64_c_##name
+#define COMPLEX(name) complex_##name
 
 #define SELF C64
 #define T struct c64
 #define REAL float
 #define F(name) F32_c_##name
-static inline struct c64 narrowed(struct c128 v) { return (struct c64){(float)v.re, (float)v.im}; }
-#define OF(name, v) narrowed(complex_##name((struct c128){(double)(v).re, (double)(v).im}))
 #include "kern/elementwise_complex.inc"
-#undef OF
 
 #define SELF C128
 #define T struct c128
 #define REAL double
 #define F(name) F64_c_##name
-#define OF(name, v) complex_##name(v)
 #include "kern/elementwise_complex.inc"
 
 const struct tile_table tile_plain_complexes[DT_COUNT] = {
