@@ -8,6 +8,8 @@
 
 #include "jit/jit.h"
 
+#include <limits.h>
+
 enum { MAX_VALUES = KERN_FUSED_VIEWS + KERN_FUSED_OPS };
 
 /* An op as it will be: one of the loop's, or the machine code of several. */
@@ -68,6 +70,26 @@ static void set_stages(struct lowering *z)
             if (after > z->stages[k])
                 z->stages[k] = after;
         }
+    }
+}
+
+static bool is_of_leaf(const struct lowering *z, const struct fuse_op *op)
+{
+    return op->arg_count == 1 && op->args[0] < z->leaf_count && op->result < 0 && !op->invariant;
+}
+
+/* An op of machine code that reads only a leaf is moved to the stage of its first reader: its value
+ * would need a tile until then. */
+static void delay(struct lowering *z)
+{
+    for (int k = 0; k < z->op_count; k++) {
+        int first = INT_MAX;
+        for (int r = k + 1; r < z->op_count; r++)
+            for (int j = 0; j < z->ops[r].arg_count; j++)
+                if (z->ops[r].args[j] == z->leaf_count + k && z->stages[r] < first)
+                    first = z->stages[r];
+        if (is_of_leaf(z, &z->ops[k]) && z->stages[k] % 2 == 0 && first < INT_MAX)
+            z->stages[k] = first - first % 2;
     }
 }
 
@@ -365,6 +387,7 @@ static bool divide(struct lowering *z)
     bool ok = true;
     z->lowered_count = 0;
     set_stages(z);
+    delay(z);
     find_singles(z);
     sort_by_stage(z);
     group(z);

@@ -234,6 +234,15 @@ static struct held *reduce_operand(const struct making *m, struct held *x, const
     return x->own == NONE && x->source && reduces_narrow(m, x->source, body) ? x->source : x;
 }
 
+/* The ops after a reduction are other machine code than those before it, and widen the elements of
+ * a leaf as they load them: no tile of wide numbers has to be kept for them. */
+static void drop_wide_leaves(struct making *m)
+{
+    for (int k = 0; k < m->g->leaf_count; k++)
+        if (!m->fixed[k])
+            m->forms[k].wide = NONE;
+}
+
 static void make_reduce(struct making *m, const struct step *s)
 {
     if (m->reducer_count == KERN_FUSED_REDUCERS) {
@@ -256,6 +265,7 @@ static void make_reduce(struct making *m, const struct step *s)
                          .reducer_number = (uint8_t)m->reducer_count++};
     const int out = emit(m, op, args, dtype_bytes(type));
     add_form(m, s->results[0], type, true, out, NONE);
+    drop_wide_leaves(m);
 }
 
 /* ---- the fused step ---- */
