@@ -268,9 +268,9 @@ static bool touches(const struct cleanup_pass *t, int k, const struct live_range
     return s.found;
 }
 
-/* Whether an operation that is not removed, after one and before another, reads or writes it. */
-static bool touched_between(struct cleanup_pass *t, const struct live_range *h, int after,
-                            int before)
+/* Whether an operation after one and before another reads or writes it. A removed move counts: from
+ * there on, a branch that does not get to the second operation may need the value. */
+static bool touched_between(const struct live_range *h, int after, int before)
 {
     int low = 0, high = h->touching_count;
     while (low < high) {
@@ -280,10 +280,7 @@ static bool touched_between(struct cleanup_pass *t, const struct live_range *h, 
         else
             high = middle;
     }
-    for (; low < h->touching_count && h->touching[low] < before; low++)
-        if (--t->budget < 0 || !t->gone[h->touching[low]])
-            return true;
-    return false;
+    return low < h->touching_count && h->touching[low] < before;
 }
 
 struct renaming {
@@ -322,7 +319,7 @@ static bool can_be_made_there(struct cleanup_pass *t, int k, const struct live_r
         return false;
     if (touches(t, made, to) && !may_overwrite(t, &t->ops[made], to))
         return false;
-    return !touched_between(t, to, made, k);
+    return !touched_between(to, made, k);
 }
 
 /* Whether the moved value is a copy of its destination that was then updated, as in a loop that
@@ -340,7 +337,7 @@ static bool comes_from_there(struct cleanup_pass *t, int k, const struct live_ra
     if (copy->kind != SCALAR_MOVE || copy->args[0] != to->at || copy->out != from->at ||
         (size_t)copy->count != from->size)
         return false;
-    return !touched_between(t, to, first, k);
+    return !touched_between(to, first, k);
 }
 
 /* Merges the two lists of operations into `to`. */
