@@ -98,21 +98,40 @@ bool kern_dot_is_sequential(const struct view *out, const struct view *lhs, cons
     return small_dot(&small, out, lhs, rhs, dims);
 }
 
-/* Whether to compute a small product of complex numbers by the plain formula. Vectorized code uses
- * fused multiply-adds for the products of their parts, which is visible where they cancel: that is
- * more accurate, but for little work the bits of other implementations matter more. */
+/* The number of products of elements; INT64_MAX if it does not fit. */
+static int64_t count_products(const struct view *out, const struct view *lhs,
+                              const struct kern_dot_dims *dims)
+{
+    int64_t products = view_elements(out);
+    for (int i = 0; i < dims->contracting_count; i++)
+        if (!mul_i64(products, lhs->dims[dims->lhs_contracting[i]], &products))
+            return INT64_MAX;
+    return products;
+}
+
+/* Whether other runs compute the product as a multiplication (plan/product.c): a fused
+ * multiply-add would keep the sign of a product that underflows to -0. */
+static bool is_single_term(const struct view *out, const struct view *lhs, const struct view *rhs,
+                           const struct kern_dot_dims *dims)
+{
+    const enum dtype t = out->dtype;
+    const int64_t n = view_elements(out);
+    return (t == DT_F32 || t == DT_F64) && lhs->dtype == t && rhs->dtype == t &&
+           n >= KERN_SINGLE_TERM && count_products(out, lhs, dims) == n;
+}
+
+/* Whether to compute a product by the plain formula: one of a single term, or a small one of
+ * complex numbers. Vectorized code uses fused multiply-adds for the products of their parts, which
+ * is visible where they cancel: that is more accurate, but for little work the bits of other
+ * implementations matter more. */
 static bool is_by_formula(const struct view *out, const struct view *lhs, const struct view *rhs,
                           const struct kern_dot_dims *dims)
 {
-    enum { MAX_TERMS = 4096 };
+    enum { MAX_PRODUCTS = 4096 };
     if (!dtype_is_complex(out->dtype) && !dtype_is_complex(lhs->dtype) &&
         !dtype_is_complex(rhs->dtype))
-        return false;
-    int64_t terms = view_elements(out);
-    for (int i = 0; i < dims->contracting_count; i++)
-        if (!mul_i64(terms, lhs->dims[dims->lhs_contracting[i]], &terms))
-            return false;
-    return terms <= MAX_TERMS;
+        return is_single_term(out, lhs, rhs, dims);
+    return count_products(out, lhs, dims) <= MAX_PRODUCTS;
 }
 
 /* spec: DotGeneral */
@@ -121,12 +140,12 @@ bool kern_dot(struct thread_pool *workers, const struct view *out, const struct 
 {
     struct product_types types;
     struct small small;
+    if (is_by_formula(out, lhs, rhs, dims))
+        return plain_dot(NULL, out, lhs, rhs, dims);
     if (small_dot(&small, out, lhs, rhs, dims)) {
         small_run(&small, lhs->data, rhs->data, out->data);
         return true;
     }
-    if (is_by_formula(out, lhs, rhs, dims))
-        return plain_dot(NULL, out, lhs, rhs, dims);
     struct view l = *lhs, r = *rhs;
     void *storage[2] = {NULL, NULL};
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
@@ -176,7 +195,8 @@ const char *kern_dot_choice(const struct view *out, const struct view *lhs, cons
     struct product_types types;
     struct product p;
     if (is_by_formula(out, lhs, rhs, dims))
-        return "reference formula (few complex elements)";
+        return dtype_is_complex(out->dtype) ? "reference formula (few complex elements)"
+                                            : "reference formula (one term)";
     struct view l = *lhs, r = *rhs;
     product_find_types(&types, out->dtype, lhs->dtype, rhs->dtype);
     l.dtype = types.via[0];

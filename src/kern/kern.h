@@ -337,6 +337,10 @@ typedef bool kern_dot_fn(struct thread_pool *workers, const struct view *out,
                          const struct view *lhs, const struct view *rhs,
                          const struct kern_dot_dims *dims);
 
+/* Products of a single term, of f32 or f64, with at least as many elements are a multiplication and
+ * an addition to 0, each rounded: plans replace them by these. */
+enum { KERN_SINGLE_TERM = 256 };
+
 /* Whether the fast kernel computes each sum from 0 on, term by term, products and sums rounded to
  * the type of the operands; these have a rank of 1 or 2. */
 bool kern_dot_is_sequential(const struct view *out, const struct view *lhs, const struct view *rhs,

@@ -61,7 +61,6 @@ static bool spread(struct build *b, const struct product *p, int operand, int *v
 
 static bool has_single_term(const struct inst *dot)
 {
-    enum { ENOUGH = 256 }; /* elements that are worth several steps */
     const struct shape *x = dot->operands[0]->shape, *y = dot->operands[1]->shape;
     const struct ints contracting = inst_ints(dot, A_LHS_CONTRACTING_DIMS);
     const enum dtype t = dot->shape->dtype;
@@ -70,11 +69,10 @@ static bool has_single_term(const struct inst *dot)
         terms *= x->dims[contracting.at[k]];
     return terms == 1 && (t == DT_F32 || t == DT_F64) && x->dtype == t && y->dtype == t &&
            !inst_attr(dot, A_ALGORITHM) && dot->shape->rank <= VIEW_MAX_RANK &&
-           shape_elements(dot->shape, &n) && n >= ENOUGH;
+           shape_elements(dot->shape, &n) && n >= KERN_SINGLE_TERM;
 }
 
-/* The product of the values `x`, plus 0, where a sum starts: a product of -0 becomes 0. So does one
- * that underflows to -0, as with --plain; kernels that fuse the two operations keep -0 there. */
+/* The product of the values `x`, plus 0, where a sum starts: a product of -0 becomes 0. */
 static bool multiply(struct build *b, const struct product *p, int *x, struct leaves *out)
 {
     const struct inst *dot = p->dot;
