@@ -150,10 +150,12 @@ bool feed_finish(struct feed_files *f, bool wait, hlo_messages *m)
         }
     for (size_t k = 0; k < f->out_count; k++)
         ok = feed_out_close(&f->out[k], true, m) && ok;
-    if (f->dropped > 0)
+    if (f->dropped > 0) {
+        fflush(stdout); /* results come first, with any buffering */
         fprintf(stderr,
                 "hlo: warning: %zu outfeed item(s) discarded; use --outfeed=FILE to keep them\n",
                 (size_t)f->dropped);
+    }
     return ok;
 }
 
