@@ -114,11 +114,14 @@ bool hlo_arrays_fit(const hlo_arrays *s, const hlo_module *module, hlo_messages 
 bool hlo_literal_has_shape(const char *text, size_t size)
 {
     size_t i = 0;
-    if (size > 0 && text[0] == '(')
+    while (i < size && (text[i] == '(' || text[i] == ' '))
+        i++;
+    if (i > 0 && i < size && (text[i] == ')' || text[i] == '/')) /* no elements, or a comment */
         return true;
+    const size_t begin = i;
     while (i < size && ((text[i] >= 'a' && text[i] <= 'z') || char_is_digit(text[i])))
         i++;
-    return i > 0 && i < size && text[i] == '[';
+    return i > begin && i < size && text[i] == '[';
 }
 
 /* A shape without layouts. */
@@ -136,7 +139,7 @@ static const struct shape *plain_shape(struct arena *a, const struct shape *s)
     return shape_tuple(a, s->count, elements);
 }
 
-/* Parses nested lists of JSON. */
+/* Parses nested lists of JSON, or a literal without a shape. */
 static hlo_literal *parse_lists(const char *name, struct str text, const struct shape *shape,
                                 hlo_messages *m)
 {
@@ -151,9 +154,10 @@ static hlo_literal *parse_shaped(const char *called, struct str text, const stru
                                  hlo_messages *m)
 {
     SCOPED_BUF b = {0};
-    if (is_list(text))
+    const bool shaped = hlo_literal_has_shape(text.ptr, text.len);
+    if (is_list(text) || (!shaped && shape_is_tuple(shape)))
         return parse_lists(called, text, shape, m);
-    if (!hlo_literal_has_shape(text.ptr, text.len)) {
+    if (!shaped) {
         shape_print(&b, shape, false);
         buf_putc(&b, ' ');
     }
@@ -230,7 +234,7 @@ static bool hint(const hlo_module *module, size_t param, const char *text, hlo_m
         return false;
     if (!number && strchr(text, '.') && access(text, R_OK) == 0)
         buf_printf(&why, "'%s' is a file; use '@%s' to read its contents", text, text);
-    else if (*text != '[' && *text != '{' && strchr(text, ','))
+    else if (!strchr("[{(", *text) && strchr(text, ','))
         buf_puts(&why, "write arrays in braces or brackets: '{1, 2, 3}'");
     if (why.size > 0) {
         buf_printf(&called, "argument '" STR_FMT "'", STR_ARG(hlo_param_of(module, param)->name));

@@ -19,6 +19,11 @@ struct execution { /* an execution of an instruction */
     size_t depth, capacity;
     struct hlo_within *within;
 };
+struct odd { /* an element that is NaN or infinite */
+    size_t inst;
+    struct hlo_origin origin;
+    struct execution at;
+};
 struct hlo_recorded {
     const hlo_listing *l;
     struct hlo_run_options options;
@@ -35,6 +40,8 @@ struct hlo_recorded {
         size_t count;
         struct execution found;
     } sought;
+    bool seeks_odd;                  /* a later run finds these: */
+    struct odd first_nan, first_inf; /* what first produced one, if anything did */
 };
 
 /* ---- selection of values ---- */
@@ -124,6 +131,18 @@ static bool before(void *context, const struct hlo_event *e)
     return true;
 }
 
+static void note_odd(struct hlo_recorded *r, struct odd *first, unsigned what,
+                     const struct hlo_event *e)
+{
+    const bool before = oom_begin_callback();
+    const bool found = !first->at.ran && hlo_event_origin(e, what, &first->origin);
+    oom_end_callback(before);
+    if (!found)
+        return;
+    first->inst = e->inst;
+    note_execution(r, &first->at, e);
+}
+
 static bool after(void *context, const struct hlo_event *e)
 {
     struct hlo_recorded *r = context;
@@ -136,6 +155,10 @@ static bool after(void *context, const struct hlo_event *e)
         keep(r, e);
     if (is_sought(r, e))
         note_execution(r, &r->sought.found, e);
+    if (r->seeks_odd) {
+        note_odd(r, &r->first_nan, HLO_ODD_NAN, e);
+        note_odd(r, &r->first_inf, HLO_ODD_INF, e);
+    }
     note_execution(r, &r->last[e->inst], e);
     if (!r->how.first)
         count_iteration(r, e);
@@ -229,6 +252,7 @@ static void forget(void *recorded)
     struct hlo_recorded *r = recorded;
     store_drop_all(&r->store);
     r->sought.inst = -1;
+    r->seeks_odd = false;
 }
 
 static const hlo_literal *value(void *context, size_t inst, const struct hlo_within *within,
@@ -319,7 +343,8 @@ static bool fail(struct finding *f, const char *format, ...)
 {
     SCOPED_BUF b = {0};
     va_list args;
-    buf_printf(&b, "'%s': ", f->text);
+    if (f->text[0] != '\0')
+        buf_printf(&b, "'%s': ", f->text);
     va_start(args, format);
     SCOPED_ARENA a = arena_make();
     buf_str(&b, arena_vprintf(&a, format, args));
@@ -344,6 +369,8 @@ static bool find_inst(struct finding *f, struct str name)
     SCOPED_ARENA a = arena_make();
     const long found = hlo_list_find(f->r->l, arena_str(&a, name).ptr);
     if (found < 0) {
+        if (f->rest.len == 0)
+            f->text = ""; /* the message names all of it */
         const size_t count = hlo_list_count(f->r->l);
         const char **names = ARENA_ARRAY(&a, const char *, count + 1);
         for (size_t k = 0; k < count; k++)
@@ -447,6 +474,13 @@ static bool enter(struct finding *f, struct str inside, struct hlo_element *e)
     return true;
 }
 
+/* Sets the index of element number K, row-major. */
+static void set_index(struct hlo_element *e, const struct shape *s, int64_t k)
+{
+    for (int d = s->rank - 1; d >= 0; k /= s->dims[d--])
+        e->index[d] = k % s->dims[d];
+}
+
 /* The first NaN or, without any, the first infinity; N: none. */
 static int64_t first_odd(const struct literal *l, int64_t n)
 {
@@ -471,8 +505,7 @@ static bool find_odd(struct finding *f, struct hlo_element *e)
                     STR_ARG(shape_text(&f->r->arena, f->shape)));
     int64_t k = first_odd(l, n);
     if (k < n) {
-        for (int d = l->shape->rank - 1; d >= 0; k /= l->shape->dims[d--])
-            e->index[d] = k % l->shape->dims[d];
+        set_index(e, l->shape, k);
         return true;
     }
     return fail(f, "no NaN or infinity found; missing index [I,J,...] into " STR_FMT,
@@ -504,10 +537,35 @@ static bool find_index(struct finding *f, struct hlo_element *e)
                       l && l->shape->rank == f->shape->rank ? l->shape->dims : f->shape->dims, e);
 }
 
+/* The first NaN of a run or, without any, the first infinity, where it is produced. */
+static bool find_first_odd(struct finding *f, struct hlo_element *e)
+{
+    struct hlo_recorded *r = f->r;
+    r->first_nan = r->first_inf = (struct odd){0};
+    r->seeks_odd = true;
+    run_again(r);
+    r->seeks_odd = false;
+    const struct odd *first = r->first_nan.at.ran ? &r->first_nan : &r->first_inf;
+    if (!first->at.ran)
+        return fail(f, "no instruction produces NaN or infinity; expected NAME[I,J]");
+    *e = (struct hlo_element){.inst = first->inst,
+                              .leaf = first->origin.leaf,
+                              .within = first->at.within,
+                              .depth = first->at.depth};
+    const struct inst *i = hlo_listing_inst(r->l, e->inst);
+    const struct shape *s = why_leaf_shape(i->shape, (int64_t)e->leaf);
+    if (s->rank > VIEW_MAX_RANK)
+        return fail(f, "'%s' produces it, but its rank exceeds the limit", i->name.ptr);
+    set_index(e, s, first->origin.index);
+    return true;
+}
+
 static bool find(hlo_recorded *r, const char *text, struct hlo_element *e, hlo_messages *m)
 {
     struct finding f = {.r = r, .text = text, .m = m, .rest = str_of(text)};
     *e = (struct hlo_element){0};
+    if (text[0] == '\0')
+        return find_first_odd(&f, e);
     if (!find_inst(&f, take_until(&f.rest, "@[")))
         return false;
     e->inst = hlo_listing_number(r->l, f.inst);

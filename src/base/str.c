@@ -129,7 +129,11 @@ struct nearest nearest_to(struct str word)
 
 bool nearest_try(struct nearest *n, struct str candidate)
 {
-    const unsigned d = str_distance(n->word, candidate, n->distance);
+    unsigned d = str_distance(n->word, candidate, n->distance);
+    /* an instruction without the number that makes its name unique */
+    if (d > 1 && candidate.len > n->word.len && candidate.ptr[n->word.len] == '.' &&
+        str_eq((struct str){candidate.ptr, n->word.len}, n->word))
+        d = 1;
     const bool alike = d < candidate.len || d < n->word.len; /* they have a character in common */
     if (d >= n->distance || !alike)
         return false;

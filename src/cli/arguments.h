@@ -64,7 +64,8 @@ hlo_module *open_one(const struct options *o, const char *path, hlo_messages *m,
 /* Writes the text of a module to standard output or the file of --output. */
 int put_module(const struct options *o, const hlo_module *module, hlo_messages *m);
 /* Runs a command with operands FILE NAME [ARG...]: FN is called with the verified module and with
- * arguments not yet collected. MISSING is the message for missing operands. */
+ * arguments not yet collected. MISSING is the message for missing operands; NULL: NAME is optional,
+ * and "" if an argument of the run follows FILE, or nothing. */
 typedef int named_fn(struct arguments *a, const hlo_listing *l, const char *path, const char *name);
 int with_name(const struct options *o, const char *missing, named_fn *fn);
 

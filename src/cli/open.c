@@ -4,6 +4,8 @@
  */
 #include "cli/arguments.h"
 
+#include <ctype.h>
+
 const char *file_argument(const struct options *o)
 {
     return o->arg_count > 0 ? o->args[0] : o->value[OPT_BUNDLE];
@@ -80,20 +82,25 @@ hlo_module *open_one(const struct options *o, const char *path, hlo_messages *m,
     return module;
 }
 
-/* Argument number `at` is the name; the remaining ones are arguments of the run. */
-static int with_name_at(const struct options *o, hlo_module *module, const char *path, size_t at,
-                        named_fn *fn, hlo_messages *m)
+/* Whether a word is an argument of a run rather than the name of an instruction. */
+static bool is_argument(const char *word)
 {
-    struct arguments a = {.o = o,
-                          .m = m,
-                          .module = module,
-                          .given = o->args + at + 1,
-                          .given_count = o->arg_count - at - 1};
+    return strpbrk(word, "={( ") || strchr("[@-+.", word[0]) || isdigit((unsigned char)word[0]);
+}
+
+/* The `rest` of the operands are a name and the arguments of the run. */
+static int with_name_of(const struct options *o, hlo_module *module, const char *path,
+                        const char *const *rest, size_t count, bool optional, named_fn *fn,
+                        hlo_messages *m)
+{
+    const bool named = count > 0 && !(optional && is_argument(rest[0]));
+    struct arguments a = {
+        .o = o, .m = m, .module = module, .given = rest + named, .given_count = count - named};
     int status = arguments_check(&a, module);
     if (status != HLO_OK)
         return status;
     SCOPED_LISTING *l = hlo_list(module);
-    status = fn(&a, l, path, o->args[at]);
+    status = fn(&a, l, path, named ? rest[0] : "");
     arguments_free(&a);
     return status;
 }
@@ -103,13 +110,14 @@ int with_name(const struct options *o, const char *missing, named_fn *fn)
     int status;
     const bool bundled =
         o->arg_count == 1 && o->given[OPT_BUNDLE]; /* the module is in the bundle */
-    if (o->arg_count < 2 && !bundled)
+    if (missing && o->arg_count < 2 && !bundled)
         return usage_error(o, "%s", missing);
     const char *path = bundled ? o->value[OPT_BUNDLE] : o->args[0];
     SCOPED_MESSAGES *m = hlo_messages_new();
     SCOPED_MODULE *module = open_one(o, path, m, &status);
     if (module)
-        status = with_name_at(o, module, path, bundled ? 0 : 1, fn, m);
+        status = with_name_of(o, module, path, o->args + !bundled, o->arg_count - !bundled,
+                              missing == NULL, fn, m);
     report(o, m);
     return status;
 }

@@ -21,7 +21,7 @@ static void begin(void *context, hlo_program *p) { interrupt_begin(p); }
 
 static void end(void *interrupted) { *(bool *)interrupted |= interrupt_end(); }
 
-/* A run that fails still has the values up to the failure. */
+/* NAME "": the first NaN or infinity. A run that fails still has the values up to the failure. */
 static int ask(const struct arguments *a, hlo_recorded *r, const char *name,
                const struct hlo_why_view *v)
 {
@@ -44,9 +44,6 @@ static int why(struct arguments *a, const hlo_listing *l, const char *path, cons
     struct hlo_run_options options;
     struct hlo_why_view view;
     struct hlo_view values;
-    if (strchr(element, '='))
-        return usage_error(a->o, "expected an element NAME[INDEX] before the arguments, got '%s'",
-                           element);
     if (!read_view(a->o, &view, &values))
         return HLO_USAGE;
     int status = arguments_prepare(a, &options);
@@ -62,7 +59,4 @@ static int why(struct arguments *a, const hlo_listing *l, const char *path, cons
     return status;
 }
 
-int why_command(const struct options *o)
-{
-    return with_name(o, "no element given: NAME[I,J], or NAME for its first NaN or infinity", why);
-}
+int why_command(const struct options *o) { return with_name(o, NULL, why); }

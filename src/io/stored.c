@@ -13,9 +13,17 @@ static bool is_unknown_to_numpy(enum dtype t)
     return dtype_is_subbyte(t) || (dtype_is_float(t) && t != DT_F16 && t != DT_F32 && t != DT_F64);
 }
 
+/* NumPy's types are those of 64 bits unless others are requested. JAX converts such arguments, and
+ * the numbers of Python, to the types of 32 bits for which it compiles functions. */
+static bool narrows(enum dtype from, enum dtype to)
+{
+    return (from == DT_F64 && to == DT_F32) || (from == DT_S64 && to == DT_S32) ||
+           (from == DT_U64 && to == DT_U32) || (from == DT_C128 && to == DT_C64);
+}
+
 static bool type_fits(const struct io_stored *s, enum dtype expected)
 {
-    if (s->dtype == expected)
+    if (s->dtype == expected || narrows(s->dtype, expected))
         return true;
     if (s->dtype == DT_INVALID)
         return s->width == dtype_bytes(expected);
@@ -92,7 +100,7 @@ static bool values_fit(struct diags *ds, const struct io_stored *s, uint64_t siz
     for (uint64_t i = 0; i < size; i++) {
         int v = s->dtype == DT_S8 ? (signed char)s->data.ptr[i] : (unsigned char)s->data.ptr[i];
         if (v < min || v >= limit)
-            return DIAG_ERROR(ds, NO_SPAN, ARRAY_RANGE, v, dtype_spelling(t));
+            return DIAG_ERROR(ds, NO_SPAN, ARRAY_RANGE, (int64_t)v, dtype_spelling(t));
     }
     return true;
 }
@@ -193,8 +201,61 @@ static struct owner *share_of(struct owner *of)
 }
 
 static struct literal *literal_of(struct diags *ds, struct arena *a, const struct io_stored *s,
+                                  enum dtype t);
+
+static bool narrow_integers(struct diags *ds, struct literal *to, const struct literal *from,
+                            int64_t count)
+{
+    const bool is_signed = dtype_is_signed(to->shape->dtype);
+    const int64_t *wide = from->data;
+    int32_t *narrow = to->data;
+    for (int64_t i = 0; i < count; i++) {
+        if (is_signed ? wide[i] != (int32_t)wide[i] : (uint64_t)wide[i] > UINT32_MAX)
+            return DIAG_ERROR(ds, NO_SPAN, ARRAY_RANGE, wide[i], dtype_spelling(to->shape->dtype));
+        narrow[i] = (int32_t)wide[i];
+    }
+    return true;
+}
+
+/* The parts of complex numbers are counted as elements. */
+static bool narrow_elements(struct diags *ds, struct literal *to, const struct literal *from,
+                            int64_t count)
+{
+    if (dtype_is_integer(to->shape->dtype))
+        return narrow_integers(ds, to, from, count);
+    const double *wide = from->data;
+    float *narrow = to->data;
+    for (int64_t i = 0; i < count; i++)
+        narrow[i] = (float)wide[i];
+    return true;
+}
+
+static struct literal *narrowed(struct diags *ds, struct arena *a, const struct io_stored *s,
+                                enum dtype t)
+{
+    struct literal *from = literal_of(ds, a, s, s->dtype);
+    struct literal *to =
+        from ? io_literal_new(ds, a, shape_array(a, t, s->rank, s->dims, NULL, NULL)) : NULL;
+    int64_t count = 0;
+    if (to)
+        shape_elements(to->shape, &count);
+    if (to && !narrow_elements(ds, to, from, dtype_is_complex(t) ? 2 * count : count)) {
+        literal_free_data(to);
+        to = NULL;
+    }
+    if (from)
+        literal_free_data(from);
+    if (to && s->rank > 0)
+        DIAG(ds, NO_SPAN, ARRAY_NARROWED, STR_ARG(describe(a, s)), dtype_spelling(t));
+    return to;
+}
+
+static struct literal *literal_of(struct diags *ds, struct arena *a, const struct io_stored *s,
                                   enum dtype t)
 {
+    if (narrows(s->dtype, t))
+        return narrowed(ds, a, s, t);
+
     int64_t elements;
     uint64_t size;
     const struct shape *shape = shape_array(a, t, s->rank, s->dims, NULL, NULL);

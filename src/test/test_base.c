@@ -575,6 +575,8 @@ START_TEST(pieces_of_texts)
     ck_assert(!nearest_try(&n, STR("dot")) && n.found.len == 0);
     ck_assert(nearest_try(&n, STR("reshapes")) && nearest_try(&n, STR("reshape")));
     ck_assert(!nearest_try(&n, STR("rescape")) && str_is(n.found, "reshape") && n.distance == 1);
+    n = nearest_to(STR("log"));
+    ck_assert(!nearest_try(&n, STR("log_17")) && nearest_try(&n, STR("log.17")));
 }
 END_TEST
 

@@ -144,6 +144,40 @@ START_TEST(narrow_types_are_normalized)
 }
 END_TEST
 
+START_TEST(types_of_64_bits_are_narrowed)
+{
+    const double values[] = {0.1, -1};
+    const float floats[] = {0.1F, -1};
+    const int64_t numbers[] = {-3, 7};
+    const int32_t integers[] = {-3, 7};
+    const int64_t dims[] = {2};
+    struct literal *l =
+        decode(npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", values, 16),
+               shape_array(&arena, DT_F32, 1, dims, NULL, NULL));
+    ck_assert_mem_eq(l->data, floats, sizeof floats);
+    ck_assert_int_eq(ds.first->msg, MSG_ARRAY_NARROWED);
+    literal_free_data(l);
+    l = decode(npy(1, "{'descr': '<c16', 'fortran_order': False, 'shape': ()}", values, 16),
+               shape_array(&arena, DT_C64, 0, NULL, NULL, NULL));
+    ck_assert_mem_eq(l->data, floats, sizeof floats);
+    ck_assert_uint_eq(ds.warnings, 1); /* none for a number of Python */
+    literal_free_data(l);
+    l = decode(npy(1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2,)}", numbers, 16),
+               shape_array(&arena, DT_S32, 1, dims, NULL, NULL));
+    ck_assert_mem_eq(l->data, integers, sizeof integers);
+    literal_free_data(l);
+    l = decode(npy(1, "{'descr': '<u8', 'fortran_order': False, 'shape': ()}", numbers + 1, 8),
+               shape_array(&arena, DT_U32, 0, NULL, NULL, NULL));
+    ck_assert_mem_eq(l->data, integers + 1, sizeof integers[1]);
+    literal_free_data(l);
+    ck_assert_ptr_null(
+        decode(npy(1, "{'descr': '<u8', 'fortran_order': False, 'shape': (2,)}", numbers, 16),
+               shape_array(&arena, DT_U32, 1, dims, NULL, NULL)));
+    ck_assert_int_eq(ds.last->msg, MSG_ARRAY_RANGE);
+    ck_assert_str_eq(ds.last->text.ptr, "value -3 is out of range for u32");
+}
+END_TEST
+
 static const char *const bad_headers[] = {
     "",
     "{",
@@ -543,6 +577,7 @@ int main(void)
     tcase_add_test(t, big_endian_is_swapped);
     tcase_add_test(t, raw_bits_have_the_expected_type);
     tcase_add_test(t, narrow_types_are_normalized);
+    tcase_add_test(t, types_of_64_bits_are_narrowed);
     tcase_add_loop_test(t, malformed_headers_are_rejected, 0, COUNT_OF(bad_headers));
     tcase_add_test(t, truncated_npy_is_rejected);
     tcase_add_test(t, sizes_zero_and_scalars);

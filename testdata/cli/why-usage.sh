@@ -11,6 +11,8 @@
 # stdout: 2
 # stdout: 2
 # stdout: 2
+# stdout: 2
+# stdout: 2
 # stderr: <element>: error: 'totl[0,0]': unknown instruction 'totl'; did you mean 'total'?
 # stderr: <element>: error: 'total[2,0]': index 2 is out of bounds: dimension 0 has 2 elements
 # stderr: <element>: error: 'total[0]': 1 index, f32[2,3] has 2 dimensions
@@ -22,9 +24,9 @@
 # stderr: <element>: error: 't': result is a tuple of 2 elements; expected NAME[ELEMENT][I,J]
 # stderr: <element>: error: 't[2][0,0]': result is a tuple of 2 elements; select one with [0]
 # stderr: <element>: error: 'none[0]': index 0 is out of bounds: dimension 0 has 0 elements
-# stderr: hlo: error: no element given: NAME[I,J], or NAME for its first NaN or infinity
+# stderr: <element>: error: unknown instruction 'totl'; did you mean 'total'?
+# stderr: <element>: error: no instruction produces NaN or infinity; expected NAME[I,J]
 # stderr: hlo: error: no file given
-# stderr: hlo: error: expected an element NAME[INDEX] before the arguments, got 'x={1}'
 # stderr: hlo: error: missing argument for parameter 0, 'x', of shape f32[2,3]; --fake or --random generates one
 cat >m.hlo <<'END'
 ENTRY e {
@@ -34,12 +36,12 @@ ENTRY e {
   ROOT t = (f32[2,3], f32[2,3]) tuple(total, x)
 }
 END
-for name in 'totl[0,0]' 'total[2,0]' 'total[0]' 'total[0,x]' 'total[0,0' 'total@1[0,0]' 'total@[0,0]' total t 't[2][0,0]' 'none[0]'; do
+for name in 'totl[0,0]' 'total[2,0]' 'total[0]' 'total[0,x]' 'total[0,0' 'total@1[0,0]' 'total@[0,0]' total t 't[2][0,0]' 'none[0]' totl; do
     $HLO why m.hlo "$name" --random=1
     echo $?
 done
-$HLO why m.hlo
+$HLO why m.hlo --random=1
+echo $?
 $HLO why
-$HLO why m.hlo 'x={1}'
 $HLO why m.hlo 'total[0,0]'
 echo $?
