@@ -8,7 +8,7 @@ enum {
     /* elements of a tile, where rows are reduced; more if a longer row must be whole */
     REDUCTION_TILE = 4 * KERN_TILE,
     TILE_BYTES = 8 * KERN_TILE, /* where nothing is reduced: a block costs as much as some bytes */
-    MIN_LANES = 16,             /* a cache line of f32, as in reducer_goes_down_columns() */
+    LINE = 16,                  /* elements of f32 in a cache line */
     LONG_ROW = 64,              /* columns that are worth a call */
     LANES = 8,                  /* of a vector: the elements beside these are computed singly */
     FEW_ROWS = 8,
@@ -23,7 +23,7 @@ int kern_fused_lanes(int rank, const int64_t *dims, const bool *reduced)
     int count = 0;
     while (count < rank && !reduced[rank - 1 - count])
         count++;
-    return count < rank && dims_elements(count, dims + rank - count) >= MIN_LANES ? count : 0;
+    return count < rank && dims_elements(count, dims + rank - count) >= REDUCER_COLUMNS ? count : 0;
 }
 
 bool kern_fused_fits(int rank, const int64_t *dims, const bool *reduced, size_t width)
@@ -53,7 +53,7 @@ static int64_t divide_lanes(int64_t lanes, int64_t wanted)
 {
     if (lanes <= wanted)
         return lanes;
-    return min_i64(lanes, round_up(ratio_up(lanes, ratio_up(lanes, wanted)), MIN_LANES));
+    return min_i64(lanes, round_up(ratio_up(lanes, ratio_up(lanes, wanted)), LINE));
 }
 
 /* `whole`: a block has all columns. */

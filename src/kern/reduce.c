@@ -25,12 +25,13 @@ struct reduction {
     char *out, *x;
     int64_t results, under; /* number of elements of each result */
     int64_t block, blocks;
-    int64_t tile;   /* down columns: adjacent results at a time; else 0 */
-    int64_t inner;  /* results that follow each other within a tile's distance; see find_tile() */
-    bool rows;      /* adjacent results have adjacent rows of at most KERN_TILE packed elements */
-    int64_t piece;  /* of one block: number of results, or of tiles of them, in one task */
-    char *reducers; /* results of the blocks, `results` each */
-    bool repeated;  /* only the first of equal results are computed */
+    int64_t tile;    /* down columns: adjacent results at a time; else 0 */
+    int64_t inner;   /* results that follow each other within a tile's distance; see find_tile() */
+    bool rows;       /* adjacent results have adjacent rows of at most KERN_TILE packed elements */
+    int64_t piece;   /* of one block: number of results, or of tiles of them, in one task */
+    char *reducers;  /* results of the blocks, `results` each */
+    const char *end; /* of the operand's elements in memory */
+    bool repeated;   /* only the first of equal results are computed */
 };
 
 /* Copies rows of n elements, at most to the end of the innermost reduced dimension; returns their
@@ -50,7 +51,16 @@ static int pack_rows(const struct reduction *r, struct nest_walk *w, char *scrat
     return (int)some;
 }
 
-/* One tile of results: each row of the operand is combined into all of them. */
+/* Rounds a short row of n elements up to complete vectors if what follows it can be read. */
+static int64_t widen_row(const struct reduction *r, const char *row, int64_t n)
+{
+    enum { VECTOR = 16, SHORT = 64 };
+    const int64_t wide = round_up(n, VECTOR);
+    return n < SHORT && r->end - row >= wide * (int64_t)r->reducer.in.from ? wide : n;
+}
+
+/* One tile of results: each row of the operand is combined into all of them. `acc` has space for
+ * KERN_TILE results, or for n if there are several blocks. */
 static void reduce_column_tile(const struct reduction *r, char *acc, char *x, int64_t n,
                                int64_t from, int64_t count)
 {
@@ -61,15 +71,17 @@ static void reduce_column_tile(const struct reduction *r, char *acc, char *x, in
     nest_start_from(&w, &r->reduced, r->reduced.rank, &x, from);
     for (int taken = 0; count > 0; count -= taken) {
         const int most = (int)min_i64(count, REDUCER_ROWS);
+        int64_t wide = r->blocks == 1 && packed ? KERN_TILE : n;
         for (taken = 0; taken < most && packed; taken++) {
             rows[taken] = w.at[0];
+            wide = min_i64(wide, widen_row(r, w.at[0], n));
             nest_step(&w);
         }
         for (int k = 0; k < REDUCER_ROWS && !packed; k++)
             rows[k] = scratch[k];
         while (taken < most)
             taken += pack_rows(r, &w, scratch[taken], (int64_t)sizeof scratch[0], most - taken, n);
-        reducer_rows(&r->reducer, acc, rows, taken, n);
+        reducer_rows(&r->reducer, acc, rows, taken, wide);
     }
 }
 
@@ -268,17 +280,20 @@ static void split_dims(struct reduction *r, const struct view *out, const struct
         nest_add(&r->reduced, 1, (int64_t[]){0});
 }
 
+static bool goes_down_columns(const struct reduction *r)
+{
+    const int last = r->kept.rank - 1, inner = r->reduced.rank - 1;
+    return last >= 0 &&
+           reducer_goes_down_columns(&r->reducer, r->kept.dims[last], r->kept.strides[1][last],
+                                     r->under, r->reduced.strides[0][inner]);
+}
+
 static int64_t tile_of_columns(const struct reduction *r)
 {
-    int last = r->kept.rank - 1, inner = r->reduced.rank - 1;
-    int64_t columns = last < 0 ? 0 : r->kept.dims[last],
-            stride = last < 0 ? 0 : r->kept.strides[1][last];
-    if (!reducer_goes_down_columns(&r->reducer, columns, stride, r->under,
-                                   r->reduced.strides[0][inner]))
-        return 0;
-    if (stride != (int64_t)r->reducer.in.from)
+    const int last = r->kept.rank - 1;
+    if (r->kept.strides[1][last] != (int64_t)r->reducer.in.from)
         return NARROW;
-    int64_t tile = round_up(columns / SPREAD, NARROW);
+    int64_t tile = round_up(r->kept.dims[last] / SPREAD, NARROW);
     return tile < NARROW ? NARROW : tile > KERN_TILE ? KERN_TILE : tile;
 }
 
@@ -303,24 +318,35 @@ static void swap(int64_t *a, int64_t *b)
 
 /* Moves the longest kept dimension inside where the innermost one is short, as in windows of small
  * images: many distant results at a time take less than a few adjacent ones, as long as they stay
- * in the caches. The order of other reductions than sums in f64 remains. */
-static void lengthen_columns(struct reduction *r)
+ * in the caches. */
+static bool lengthen_columns(struct reduction *r)
 {
-    enum { SHORT = 32, FEW = 64, NEAR = 1 << 19 };
+    enum { ENOUGH = 8 /* adjacent ones */, SHORT = 32, FEW = 64, NEAR = 1 << 19 };
     struct nest *k = &r->kept;
     const int last = k->rank - 1;
     int best = last;
     r->inner = 1;
     for (int d = 0; d < last; d++)
         best = k->dims[d] > k->dims[best] ? d : best;
-    if (last < 0 || r->reducer.order == REDUCE_SUM || r->under > FEW || k->dims[last] >= SHORT ||
-        k->dims[best] < SHORT || llabs(k->strides[1][best]) > NEAR / NARROW)
-        return;
+    if (last < 0 || r->under > FEW || k->dims[last] >= SHORT || k->dims[best] < SHORT ||
+        (k->dims[last] >= ENOUGH && k->strides[1][last] == (int64_t)r->reducer.in.from) ||
+        llabs(k->strides[1][best]) > NEAR / NARROW)
+        return false;
     swap(&k->dims[best], &k->dims[last]);
     for (int v = 0; v < 2; v++)
         swap(&k->strides[v][best], &k->strides[v][last]);
     if (best == last - 1)
         r->inner = k->dims[best];
+    return true;
+}
+
+/* The end of the memory that has the elements of x, which are at least one. */
+static const char *end_of(const struct view *x)
+{
+    const char *last = x->data;
+    for (int d = 0; d < x->rank; d++)
+        last += x->strides[d] > 0 ? (x->dims[d] - 1) * x->strides[d] : 0;
+    return last + dtype_bytes(x->dtype);
 }
 
 static void plan_reduction(struct reduction *r, const struct view *out, const struct view *x,
@@ -329,12 +355,15 @@ static void plan_reduction(struct reduction *r, const struct view *out, const st
     split_dims(r, out, x, reduced);
     r->out = out->data;
     r->x = x->data;
+    r->end = end_of(x);
     r->results = nest_points(&r->kept);
     r->under = nest_points(&r->reduced);
-    lengthen_columns(r);
+    bool down = goes_down_columns(r);
+    if (down || r->reducer.order != REDUCE_SUM) /* sums depend on the direction */
+        down |= lengthen_columns(r);
     r->block = reducer_block(&r->reducer, r->under, r->results);
     r->blocks = ratio_up(r->under, r->block);
-    r->tile = tile_of_columns(r);
+    r->tile = down ? tile_of_columns(r) : 0;
     r->rows = has_packed_rows(r);
     if (r->rows)
         r->tile = 0;

@@ -150,15 +150,29 @@ static void reduce_in_any_order(const struct reducer *f, union kern_element *acc
     f->fn(acc, (const void *const[]){acc, next}, 1);
 }
 
+/* A loop over elements of one type: a call for each would take longer than the operation. */
+#define IN_ORDER(TYPE, T, OP)                                                                      \
+    static void TYPE##_in_order(T *acc, const T *x, int64_t n)                                     \
+    {                                                                                              \
+        T made = *acc;                                                                             \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            made OP x[i];                                                                          \
+        *acc = made;                                                                               \
+    }
+IN_ORDER(sum_f32, float, +=)
+IN_ORDER(product_f32, float, *=)
+IN_ORDER(product_f64, double, *=)
+
 static void reduce_in_order(const struct reducer *f, union kern_element *acc, const char *x,
                             int64_t n)
 {
+    const bool multiplies = f->combine == KERN_MULTIPLY;
     if (f->work == DT_F32 && f->combine == KERN_ADD)
-        for (int64_t i = 0; i < n; i++)
-            acc->f32 += ((const float *)(const void *)x)[i];
-    else if (f->work == DT_F32 && f->combine == KERN_MULTIPLY)
-        for (int64_t i = 0; i < n; i++)
-            acc->f32 *= ((const float *)(const void *)x)[i];
+        sum_f32_in_order(&acc->f32, (const void *)x, n);
+    else if (f->work == DT_F32 && multiplies)
+        product_f32_in_order(&acc->f32, (const void *)x, n);
+    else if (f->work == DT_F64 && multiplies)
+        product_f64_in_order(&acc->f64, (const void *)x, n);
     else
         for (int64_t i = 0; i < n; i++)
             f->fn(acc, (const void *const[]){acc, x + (size_t)i * f->width}, 1);
@@ -335,7 +349,7 @@ bool reducer_goes_down_columns(const struct reducer *f, int64_t columns, int64_t
         return false;
     if (f->order == REDUCE_IN_ORDER && columns >= FEW) /* the order of both */
         return true;
-    if (column_stride == (int64_t)f->in.from && columns >= 16)
+    if (column_stride == (int64_t)f->in.from && columns >= REDUCER_COLUMNS)
         return true;
     if (f->order != REDUCE_IN_ORDER && under >= 64 && llabs(row_stride) < llabs(column_stride))
         return false;

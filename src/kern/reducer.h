@@ -33,7 +33,10 @@ enum reducer_order {
     REDUCE_IN_ANY_ORDER, /* independent of the order */
     REDUCE_SUM           /* of floats in f64: along the row, lanes are added separately */
 };
-enum { SUM_LANES = KERN_SUMS };
+enum {
+    SUM_LANES = KERN_SUMS,
+    REDUCER_COLUMNS = 4 /* adjacent columns that are reduced down rather than one by one */
+};
 struct reducer {
     enum kern_combine combine;
     enum reducer_order order;
