@@ -101,6 +101,12 @@ bool is_literal(const char *text)
            (strpbrk(text, "{[") || num_parse_double(str_of(text), &number));
 }
 
+bool is_value(const char *word)
+{
+    return is_literal(word) ||
+           (access(word, F_OK) != 0 && (*word == '@' || hlo_argument_value(word)));
+}
+
 /* From a file, which may be written @FILE as in arguments, or a literal. */
 static hlo_literal *read_expected(const struct arguments *a, const char *path, size_t p)
 {
