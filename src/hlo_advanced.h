@@ -321,6 +321,9 @@ struct hlo_difference hlo_literal_difference(const hlo_literal *actual, const hl
  * the expected elements come first. */
 hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal *actual,
                               const hlo_literal *expected, const char *const names[2]);
+/* The same without the counts; empty if the shapes differ. */
+hlo_text hlo_difference_table(const struct hlo_difference *d, const hlo_literal *actual,
+                              const hlo_literal *expected, const char *const names[2]);
 hlo_text hlo_difference_json(const struct hlo_difference *d); /* the members by name */
 
 /* ---- arrays in files ---- */

@@ -114,7 +114,7 @@ bool hlo_arrays_fit(const hlo_arrays *s, const hlo_module *module, hlo_messages 
 bool hlo_literal_has_shape(const char *text, size_t size)
 {
     size_t i = 0;
-    while (i < size && (text[i] == '(' || text[i] == ' '))
+    while (i < size && (text[i] == '(' || char_is_blank(text[i])))
         i++;
     if (i > 0 && i < size && (text[i] == ')' || text[i] == '/')) /* no elements, or a comment */
         return true;

@@ -126,6 +126,16 @@ hlo_text hlo_difference_print(const struct hlo_difference *d, const hlo_literal 
     return hlo_text_of(&b);
 }
 
+hlo_text hlo_difference_table(const struct hlo_difference *d, const hlo_literal *actual,
+                              const hlo_literal *expected, const char *const names[2])
+{
+    OOM_SCOPE((hlo_text){0});
+    struct buf b = {0};
+    if (d->comparable)
+        look_put_difference_table(&b, d, actual->l, expected->l, names);
+    return hlo_text_of(&b);
+}
+
 hlo_text hlo_difference_json(const struct hlo_difference *d)
 {
     OOM_SCOPE((hlo_text){0});

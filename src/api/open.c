@@ -38,8 +38,12 @@ static bool is_text(const hlo_file *f, struct diags *ds, const char *path)
 static hlo_file *open_bundle(const char *path, bool strict, hlo_messages *m)
 {
     hlo_arrays *s = hlo_arrays_open(path, m);
-    SCOPED_LITERAL *text = s ? hlo_arrays_get(s, "module", "u8", m) : NULL;
+    const bool is_bundle = s && hlo_arrays_has(s, "module");
+    SCOPED_LITERAL *text = is_bundle ? hlo_arrays_get(s, "module", "u8", m) : NULL;
     hlo_file *f = NULL;
+    if (s && !is_bundle)
+        DIAG(hlo_sink_of_name(m, path, STR("")), NO_SPAN, FILE_NOT_HLO, "an archive of arrays",
+             "--inputs=FILE reads arguments from it");
     if (text) {
         struct hlo_array bytes = hlo_literal_leaf(text, 0);
         f = hlo_file_of_text(path, bytes.data, bytes.elements, strict);

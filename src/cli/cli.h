@@ -110,6 +110,8 @@ void print_short_help(FILE *f, enum command c); /* at most one screen */
 bool split_words(struct arena *a, struct str text, char ***words, int *count);
 /* expect.c: whether a word is a literal and not the name of a file. */
 bool is_literal(const char *word);
+/* Whether it is the value of a parameter and not a file: a literal, NAME=VALUE or @FILE. */
+bool is_value(const char *word);
 
 /* terminal.c: --color and its environment variables; --quiet; a pager if standard output is a
  * terminal: pager_begin starts it for all further output, once, and pager_end waits for it. */

@@ -59,9 +59,8 @@ void put_differing(struct buf *out, const struct hlo_difference *d, const hlo_li
 {
     if (!d->comparable || d->elements < 2)
         return;
-    SCOPED_TEXT text = hlo_difference_print(d, actual, expected, NULL);
-    const char *counts_end = strchr(text.data, '\n');
-    buf_puts(out, counts_end + 1);
+    SCOPED_TEXT text = hlo_difference_table(d, actual, expected, NULL);
+    buf_bytes(out, text.data, text.size);
 }
 
 /* Reports where values differ and by how much. */
@@ -99,6 +98,12 @@ bool is_literal(const char *text)
     double number;
     return access(text, F_OK) != 0 &&
            (strpbrk(text, "{[") || num_parse_double(str_of(text), &number));
+}
+
+bool is_value(const char *word)
+{
+    return is_literal(word) ||
+           (access(word, F_OK) != 0 && (*word == '@' || hlo_argument_value(word)));
 }
 
 /* From a file, which may be written @FILE as in arguments, or a literal. */

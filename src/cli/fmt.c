@@ -24,11 +24,27 @@ static enum hlo_print_style style_of(const struct options *o, const hlo_file *f,
     return abridged ? HLO_PRINT_ABRIDGED : HLO_PRINT_FULL;
 }
 
+/* Tables of stack frames are numbered in the order of the text that was read, which printing
+ * changes: only printed again is it canonical. */
+static hlo_text print_again(hlo_text text, enum hlo_print_style style)
+{
+    SCOPED_MESSAGES *ignored = hlo_messages_new();
+    SCOPED_FILE *f = hlo_file_of_text("", text.data, text.size, false);
+    SCOPED_MODULE *module = f ? hlo_parse(f, 0, ignored) : NULL;
+    if (!module)
+        return text;
+    hlo_text_free(&text);
+    return hlo_print(module, style);
+}
+
 /* Appends a module; one that was in a text file ends in one newline if the file is rewritten. */
 static void append_module(struct buf *out, const hlo_module *module, enum hlo_print_style style,
                           bool rewriting)
 {
     SCOPED_TEXT canonical = hlo_print(module, style);
+    if ((rewriting || style == HLO_PRINT_COMMENTED) &&
+        memmem(canonical.data, canonical.size, "\nStackFrames\n", 13))
+        canonical = print_again(canonical, style);
     size_t size = canonical.size;
     while (rewriting && size > 0 && canonical.data[size - 1] == '\n')
         size--;

@@ -60,6 +60,8 @@ struct edit {
 struct edits {
     struct edit *at;
     size_t count, capacity;
+    bool aside; /* files are not to be modified */
+    bool files; /* files of values have been rewritten */
 };
 
 struct golden_run {

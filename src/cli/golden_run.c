@@ -258,13 +258,53 @@ static void fail_mismatch(struct work *w, const struct mismatch *x, const hlo_te
     golden_fail(w->r, line, STR_FMT, STR_ARG(str_trim(buf_view(&report))));
 }
 
+static bool is_bundle(const char *path)
+{
+    SCOPED_MESSAGES *ignored = hlo_messages_new();
+    SCOPED_ARRAYS *file = hlo_arrays_open(path, ignored);
+    return file && hlo_arrays_has(file, "module");
+}
+
+/* Writes the results of all participants to the file of `out: @FILE`; to a bundle, also the module
+ * and its arguments. */
+static bool rewrite_values(struct work *w, const char *path)
+{
+    const hlo_literal *const *results = (const hlo_literal *const *)w->results;
+    if (!is_bundle(path))
+        return hlo_write_arrays(path, "out", results, w->participants, w->m);
+    SCOPED_TEXT text = hlo_print(w->module, HLO_PRINT_EXACT);
+    const struct hlo_bundle b = {.size = sizeof b,
+                                 .text = text.data,
+                                 .text_size = text.size,
+                                 .participants = w->participants,
+                                 .count = w->count,
+                                 .args = (const hlo_literal *const *)w->values,
+                                 .results = results};
+    return hlo_write_bundle(path, &b, w->m);
+}
+
+static void propose_file(struct work *w, const struct directive *d)
+{
+    struct golden_run *r = w->r;
+    const char *path = beside(r, (struct str){d->text.ptr + 1, d->text.len - 1});
+    if (!r->edits || r->edits->aside || !hlo_write_knows(path) ||
+        (d->participant != EACH_PARTICIPANT && w->participants > 1))
+        return;
+    if (rewrite_values(w, path))
+        r->edits->files = true;
+    else
+        fail_with_messages(r, d->line, "cannot write the value", w->m);
+}
+
 /* Replaces a directive for all participants by one for each. */
 static void propose_value(struct work *w, const struct directive *d, size_t participant)
 {
     SCOPED_BUF lines = {0};
     bool each = d->participant == EACH_PARTICIPANT && w->participants > 1;
-    if (d->text.len > 0 && d->text.ptr[0] == '@')
+    if (d->text.len > 0 && d->text.ptr[0] == '@') {
+        propose_file(w, d);
         return;
+    }
     for (size_t p = each ? 0 : participant; p < (each ? w->participants : participant + 1); p++)
         golden_put_value(&lines,
                          w->participants > 1 ? arena_printf(w->r->arena, "out@%zu", p).ptr : "out",

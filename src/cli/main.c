@@ -63,13 +63,6 @@ static int unknown_command(struct options *o, const char *word)
                : usage_error(o, "'%s' is not a command or file", word);
 }
 
-/* Whether a word is the value of a parameter and not a file: a literal, NAME=VALUE or @FILE. */
-static bool is_value(const char *word)
-{
-    return is_literal(word) ||
-           (access(word, F_OK) != 0 && (*word == '@' || hlo_argument_value(word)));
-}
-
 /* Whether standard input is a pipe or a file, from which a module can be read. */
 static bool is_fed(void)
 {

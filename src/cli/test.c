@@ -37,7 +37,12 @@ static bool is_test_name(const char *path)
 static void collect_path(struct suite *s, const char *path, bool named, int depth)
 {
     struct stat st;
-    if (stat(path, &st) != 0) {
+    if (stat(path, &st) != 0 && is_value(path)) {
+        s->usage = usage_error(s->o,
+                               "expected a file or directory, got '%s'; a test has arguments in "
+                               "'in:' lines, and --new takes them from --inputs=FILE",
+                               path);
+    } else if (stat(path, &st) != 0) {
         s->usage = usage_error(s->o, "cannot read '%s': %s", path, strerror(errno));
     } else if (!S_ISDIR(st.st_mode) || model_is_data_set(path)) {
         if (named || S_ISDIR(st.st_mode) || is_test_name(path))
@@ -303,7 +308,7 @@ static void run_in_workers(struct suite *s)
 
 static bool update_file(struct suite *s, size_t first, size_t end)
 {
-    struct edits edits = {0};
+    struct edits edits = {.aside = s->aside};
     if (model_is_data_set(s->tests[first].path)) {
         run_one(s, NULL, first, &s->arena, NULL);
         return false;
@@ -315,7 +320,7 @@ static bool update_file(struct suite *s, size_t first, size_t end)
     bool changed = edits.count > 0 && golden_rewrite(s->tests[first].path, &edits, s->aside, m);
     s->put_aside += changed && s->aside;
     report(s->o, m);
-    return changed;
+    return changed || edits.files;
 }
 
 static void run_with_update(struct suite *s)
@@ -420,11 +425,12 @@ int test_command(const struct options *o)
         return status;
     oom_push_cleanup(&freeing, free_filter, &s);
     arena_init(&s.arena);
-    for (size_t i = 0; i < o->arg_count; i++)
+    for (size_t i = 0; i < o->arg_count && s.usage == HLO_OK; i++)
         collect_path(&s, o->args[i], true, 0);
     for (size_t i = 0; i < s.file_count && o->given[OPT_NEW] && s.usage == HLO_OK; i++)
         s.usage = golden_new(o, s.files[i]);
-    collect_tests(&s);
+    if (s.usage == HLO_OK)
+        collect_tests(&s);
     status = s.usage == HLO_OK ? run_suite(&s) : s.usage;
     oom_pop_cleanup(&freeing);
     free_filter(&s);

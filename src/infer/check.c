@@ -25,7 +25,7 @@ bool check_result_array(struct infer *ctx, const struct inst *i)
 bool check_same_kind(struct infer *ctx, const struct inst *i, int a, int b)
 {
     return dtype_same_kind(operand_shape(i, a)->dtype, operand_shape(i, b)->dtype) ||
-           report_operands(ctx, i, a, b, "element type");
+           report_operand_types(ctx, i, a, b);
 }
 
 bool check_same_dims(struct infer *ctx, const struct inst *i, int a, int b)

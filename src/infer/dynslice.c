@@ -20,7 +20,7 @@ static bool start_indices(struct infer *ctx, const struct inst *i, int first, in
         if (!dtype_is_integer(s->dtype) || (!vector && s->rank != 0))
             return report_operand(ctx, i, k, "an integer scalar");
         if (s->dtype != operand_shape(i, first)->dtype)
-            return report_operands(ctx, i, first, k, "element type");
+            return report_operand_types(ctx, i, first, k);
     }
     return true;
 }
@@ -47,7 +47,7 @@ static bool update_fits(struct infer *ctx, const struct inst *i, const struct sh
                         const struct shape *update)
 {
     if (!dtype_same_kind(s->dtype, update->dtype))
-        return report_operands(ctx, i, 0, 1, "element type");
+        return report_operand_types(ctx, i, 0, 1);
     if (s->rank != update->rank)
         return report_operands(ctx, i, 0, 1, "rank");
     for (int k = 0; k < s->rank; k++)

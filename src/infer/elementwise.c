@@ -92,7 +92,7 @@ static const struct shape *complex_shape(struct infer *ctx, const struct inst *i
             return report_operand(ctx, i, k, "f32 or f64 elements"), NULL;
     }
     if (operand_shape(i, 0)->dtype != operand_shape(i, 1)->dtype)
-        return report_operands(ctx, i, 0, 1, "element type"), NULL;
+        return report_operand_types(ctx, i, 0, 1), NULL;
     return shape_with_dtype(ctx->arena, s, s->dtype == DT_F32 ? DT_C64 : DT_C128);
 }
 

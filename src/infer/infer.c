@@ -54,7 +54,7 @@ static bool operand_types_fit(struct infer *ctx, const struct inst *i)
     if (types == TY_ANY || i->operand_count == 0 ||
         dtype_in_class(operand_shape(i, 0)->dtype, types))
         return true;
-    return report_operand(ctx, i, 0, "%s", types_name(types));
+    return report_operand_type(ctx, i, 0, types_name(types));
 }
 
 /* Inferred shapes may turn out too large: without written shapes, nested tuples grow exponentially
@@ -89,7 +89,7 @@ const struct shape *infer_result(struct infer *ctx, const struct inst *i)
 bool infer_common_type(struct infer *ctx, const struct inst *i, int a, int b, enum dtype *out)
 {
     *out = dtype_higher(operand_shape(i, a)->dtype, operand_shape(i, b)->dtype);
-    return *out != DT_INVALID || report_operands(ctx, i, a, b, "element type");
+    return *out != DT_INVALID || report_operand_types(ctx, i, a, b);
 }
 
 const bool *infer_marks(struct infer *ctx, struct ints list, int64_t end)

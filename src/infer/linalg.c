@@ -35,7 +35,7 @@ static const struct shape *solve_shape(struct infer *ctx, const struct inst *i)
         !transposition_given(ctx, i))
         return NULL;
     if (a->dtype != b->dtype)
-        return report_operands(ctx, i, 0, 1, "element type"), NULL;
+        return report_operand_types(ctx, i, 0, 1), NULL;
     if (a->rank != b->rank)
         return report_operands(ctx, i, 0, 1, "rank"), NULL;
     int shared = b->rank - (inst_bool(i, A_LEFT_SIDE) ? 2 : 1);

@@ -42,14 +42,35 @@ bool report_operand(struct infer *ctx, const struct inst *i, int k, const char *
     return false;
 }
 
-bool report_operands(struct infer *ctx, const struct inst *i, int a, int b, const char *what)
+bool report_operand_type(struct infer *ctx, const struct inst *i, int k, const char *expected)
 {
-    struct diag *d =
-        DIAG(ctx->ds, place_of(i), OPERANDS_DIFFER, a, b, called(ctx, i), what,
-             report_text(ctx, operand_shape(i, a)), report_text(ctx, operand_shape(i, b)));
+    struct diag *d = DIAG(ctx->ds, place_of(i), BAD_OPERAND_TYPE, k, called(ctx, i),
+                          report_text(ctx, operand_shape(i, k)), expected);
+    note_definition(ctx, d, i->operands[k]);
+    return false;
+}
+
+static bool note_operands(struct infer *ctx, const struct inst *i, int a, int b, struct diag *d)
+{
     note_definition(ctx, d, i->operands[a]);
     note_definition(ctx, d, i->operands[b]);
     return false;
+}
+
+bool report_operand_types(struct infer *ctx, const struct inst *i, int a, int b)
+{
+    return note_operands(ctx, i, a, b,
+                         DIAG(ctx->ds, place_of(i), OPERAND_TYPES, a, b, called(ctx, i),
+                              report_text(ctx, operand_shape(i, a)),
+                              report_text(ctx, operand_shape(i, b))));
+}
+
+bool report_operands(struct infer *ctx, const struct inst *i, int a, int b, const char *what)
+{
+    return note_operands(ctx, i, a, b,
+                         DIAG(ctx->ds, place_of(i), OPERANDS_DIFFER, a, b, called(ctx, i), what,
+                              report_text(ctx, operand_shape(i, a)),
+                              report_text(ctx, operand_shape(i, b))));
 }
 
 bool report_result(struct infer *ctx, const struct inst *i, const struct shape *expected)

@@ -461,6 +461,16 @@ static void put_decades(struct buf *out, const struct hlo_difference *d)
     }
 }
 
+void look_put_difference_table(struct buf *out, const struct hlo_difference *d,
+                               const struct literal *a, const struct literal *b,
+                               const char *const names[2])
+{
+    if (d->worst_count > 0)
+        put_worst(out, d, a, b, names);
+    if (d->outside > 0)
+        put_decades(out, d);
+}
+
 void look_put_difference(struct buf *out, const struct hlo_difference *d, const struct literal *a,
                          const struct literal *b, const char *const names[2])
 {
@@ -474,10 +484,7 @@ void look_put_difference(struct buf *out, const struct hlo_difference *d, const 
     if (d->worst_abs > 0)
         put_worst_errors(out, d, NULL, 0);
     buf_putc(out, '\n');
-    if (d->worst_count > 0)
-        put_worst(out, d, a, b, names);
-    if (d->outside > 0)
-        put_decades(out, d);
+    look_put_difference_table(out, d, a, b, names);
 }
 
 /* ---- as JSON ---- */

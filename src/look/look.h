@@ -146,6 +146,10 @@ double look_usual_error(enum dtype t);
 void look_put_difference(struct buf *out, const struct hlo_difference *d,
                          const struct literal *actual, const struct literal *expected,
                          const char *const names[2]);
+/* The same without the counts: the worst elements and the histogram. */
+void look_put_difference_table(struct buf *out, const struct hlo_difference *d,
+                               const struct literal *a, const struct literal *b,
+                               const char *const names[2]);
 void look_put_difference_json(struct buf *out, const struct hlo_difference *d);
 
 #endif

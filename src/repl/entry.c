@@ -225,7 +225,9 @@ static struct entry *read_entry(struct typing *t, const struct reading *r)
     struct parts right = {0};
     const char first = t->right.len ? t->right.ptr[0] : '\0';
     const bool file = first == '@';
-    const bool must = t->named && !t->has_op && first != '(' && !syntax_literal_values(t->right);
+    const bool tuple = first == '(' && hlo_literal_has_shape(t->right.ptr, t->right.len);
+    const bool must =
+        (t->named || first == '(') && !t->has_op && !tuple && !syntax_literal_values(t->right);
     const enum translated how = file ? TRANSLATED_NOTHING
                                      : expression_translate(t->s, t->next, t->from, t->right,
                                                             t->name, must, t->a, &right, t->m);

@@ -295,7 +295,9 @@ static bool translate_call(struct translation *t, struct node *n)
         return false;
     parts_add_typed(t, &n->call, n->shape);
     parts_add_made(t, &n->call, n->shape.len ? " " : "");
-    parts_add(t, &n->call, computation ? STR("call") : n->word, n->word);
+    parts_add(t, &n->call, computation ? STR("call") : n->word,
+              n->op ? (struct str){n->text.ptr, 1} : n->word);
+    t->changed |= n->op != NULL;
     put_operands(t, n);
     if (str_is(n->word, "reduce") && n->count > 0 && !has_attribute(n->attributes, "dimensions"))
         put_all_dimensions(t, n);
@@ -444,7 +446,8 @@ static bool is_known(void *context, struct str name)
 /* A typed literal is read by the session, which accepts tuples and large values. */
 static bool is_plain(const struct node *n, bool named)
 {
-    return n->kind == NODE_HLO || (n->kind == NODE_NAME && !named) ||
+    return n->kind == NODE_HLO ||
+           (n->kind == NODE_NAME && !named && n->text.len && n->text.ptr[0] != '(') ||
            (n->kind == NODE_LITERAL && n->shape.len);
 }
 

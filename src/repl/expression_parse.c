@@ -202,10 +202,24 @@ static struct node *read_typed(struct reader *r, size_t shape_end)
     return n;
 }
 
+/* (x, y) after the first comma: tuple(x, y). */
+static struct node *read_tuple(struct reader *r, size_t begin, struct node *first)
+{
+    struct node *n = node_new(r, NODE_CALL, begin, STR("tuple"));
+    n->op = "tuple";
+    r->x->operators = true;
+    if (!add_operand(r, n, first) || !read_operands(r, n))
+        return NULL;
+    n->text = slice_of(r, begin, r->at);
+    return n;
+}
+
 static struct node *read_group(struct reader *r)
 {
     const size_t begin = r->at++;
     struct node *n = read_level(r, 0);
+    if (n && accept(r, ','))
+        return read_tuple(r, begin, n);
     if (n && !accept(r, ')'))
         return fail(r, r->at, "expected an operator or ')'");
     if (n)

@@ -50,7 +50,7 @@ const char *expression_instead(struct str word)
         {"square", "x * x"},
         {"sum", "reduce(x, 0), to_apply=add"},
         {"T", "transpose(x), dimensions={1,0}"},
-        {"take", "gather(x, indices)"},
+        {"take", "gather, which .doc gather describes"},
         {"type", ".type x"},
         {"where", "select(condition, x, y)"},
         {"zeros", "f32[2,3] broadcast(0)"},

@@ -50,20 +50,13 @@ static void put_error_text(hlo_text text)
  * element types are converted, if they do not match. */
 static void put_help(const hlo_messages *m)
 {
-    static const struct {
-        const char *id, *begin, *part;
-    } types[] = {{"operands-differ", "", "differ in element type"},
-                 {"bad-operand", "", "expected float"},
-                 {"expected", "expected an integer, got ", "."}};
+    static const char *const types[] = {"operand-types", "bad-operand-type", "expected-integer"};
     const struct hlo_message first = hlo_messages_get(m, 0);
     const char *name = first.text + 1, *quote = strchr(name, '\'');
     if (strcmp(first.id, "missing-attribute") == 0 && quote)
         fprintf(stderr, "help: .doc %.*s lists the attributes\n", (int)(quote - name), name);
-    for (size_t i = 0; i < COUNT_OF(types); i++)
-        if (strcmp(first.id, types[i].id) == 0 &&
-            str_starts(str_of(first.text), str_of(types[i].begin)) &&
-            strstr(first.text, types[i].part))
-            fputs("help: convert(x, new_element_type=f32) converts the elements of x\n", stderr);
+    if (str_among(str_of(first.id), types, COUNT_OF(types)) >= 0)
+        fputs("help: convert(x, new_element_type=TYPE) converts the elements of x\n", stderr);
 }
 
 void report_messages(struct session *s, hlo_messages *m)

@@ -360,7 +360,8 @@ static bool compare(struct stage *s)
 {
     const struct hlo_tolerance exactly = HLO_TOLERANCE_INIT;
     struct hlo_difference d = hlo_literal_difference(s->x, s->y, &exactly);
-    return set_text(s, hlo_difference_print(&d, s->x, s->y, NULL));
+    return set_text(s, hlo_difference_print(&d, s->x, s->y, NULL)) &&
+           set_text(s, hlo_difference_table(&d, s->x, s->y, NULL));
 }
 
 static bool arrays(struct stage *s)

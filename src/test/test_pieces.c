@@ -150,7 +150,7 @@ START_TEST(argument_names)
     ck_assert_uint_eq(hlo_argument_value("[1, 2]"), 0);
     ck_assert_uint_eq(hlo_argument_value("x[1=2"), 0);
     ck_assert(hlo_literal_has_shape("f32[2] {1}", 10) && hlo_literal_has_shape("(f32[] 1)", 9));
-    ck_assert(hlo_literal_has_shape("( (f32[] 1))", 12) && hlo_literal_has_shape("()", 2));
+    ck_assert(hlo_literal_has_shape("(\n (f32[] 1))", 13) && hlo_literal_has_shape("()", 2));
     ck_assert(!hlo_literal_has_shape("(1, 2)", 6) && !hlo_literal_has_shape("({1}, inf)", 10));
     ck_assert(!hlo_literal_has_shape("{1}", 3) && !hlo_literal_has_shape("5", 1) &&
               !hlo_literal_has_shape("", 0));

@@ -295,6 +295,10 @@ static bool store_token(struct literal_reader *r)
     if (word && r->dtype != DT_PRED)
         return expected(p, whole ? "an integer" : "a number");
     if (!word && whole) {
+        if (p->tok.kind == TOK_DECIMAL)
+            return DIAG_ERROR(p->ds, p->tok.span, EXPECTED_INTEGER,
+                              (int)(p->tok.span.end - p->tok.span.begin),
+                              p->text.ptr + p->tok.span.begin);
         if (p->tok.kind != TOK_INT)
             return expected(p, "an integer");
         if (!literal_encode_int(r->dtype, p->tok.i, &code))

@@ -134,7 +134,7 @@ static bool bounds_fit(struct verify *v, const struct inst *i)
             return report_operand(&v->infer, i, k, "a scalar");
     enum dtype t = operand_shape(i, 0)->dtype;
     if (t != operand_shape(i, 1)->dtype)
-        return report_operands(&v->infer, i, 0, 1, "element type");
+        return report_operand_types(&v->infer, i, 0, 1);
     if (dtype_is_complex(t) || (normal && !dtype_is_float(t)))
         return report_operand(&v->infer, i, 0, normal ? "a float" : "pred, an integer or a float");
     return true;

@@ -20,11 +20,11 @@
 # stderr: <stdin>:20: error: unknown operation 'matmul'; use dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
 # stderr: <stdin>:21:1: error: 'max' expects 2 operands, got 1; reduce(x, x[0]), to_apply=max reduces an array
 # stderr: <stdin>:23:5: error: expected an integer, got '2.5'
-# stderr: help: convert(x, new_element_type=f32) converts the elements of x
+# stderr: help: convert(x, new_element_type=TYPE) converts the elements of x
 # stderr: <stdin>:24:1: error: operand 0 of 'sqrt' is s32[2], expected float or complex elements
-# stderr: help: convert(x, new_element_type=f32) converts the elements of x
+# stderr: help: convert(x, new_element_type=TYPE) converts the elements of x
 # stderr: <stdin>:25:3: error: operands 0 and 1 of 'add' differ in element type: s32[2] and f32[2]
-# stderr: help: convert(x, new_element_type=f32) converts the elements of x
+# stderr: help: convert(x, new_element_type=TYPE) converts the elements of x
 # stderr: <stdin>:26: error: unterminated bracket, string or comment at end of input
 # stdout: p: f32[2]{0}
 $HLO repl <<'EOF'

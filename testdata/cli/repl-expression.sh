@@ -59,6 +59,15 @@
 # stdout: _22 = s32[] 6
 # stdout: _25 = f32[] 4
 # stdout: s32[2,3]{1,0}
+# stdout: t = (
+# stdout:   s32[2,3] { { 1, 2, 3 }, { 4, 5, 6 } },
+# stdout:   s32[] 1,
+# stdout:   (
+# stdout:     f32[] 2.5
+# stdout:   )
+# stdout: )
+# stdout: _26 = s32[2] {3, 3}
+# stdout: _27 = s32[] 7
 $HLO repl --norc <<'EOF'
 .prompt '> '
 .echo on
@@ -89,4 +98,7 @@ a-b-1
 tuple(m, 2.5);
 _[1] + 1.5
 .type m * m
+t = (m, 1, (2.5,))
+s32[2] broadcast(3)
+(a-b)
 EOF
