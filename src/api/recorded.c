@@ -471,8 +471,7 @@ static bool find_odd(struct finding *f, struct hlo_element *e)
                     STR_ARG(shape_text(&f->r->arena, f->shape)));
     int64_t k = first_odd(l, n);
     if (k < n) {
-        for (int d = l->shape->rank - 1; d >= 0; k /= l->shape->dims[d--])
-            e->index[d] = k % l->shape->dims[d];
+        index_at(l->shape->rank, l->shape->dims, k, e->index);
         return true;
     }
     return fail(f, "no NaN or infinity found; missing index [I,J,...] into " STR_FMT,
