@@ -475,12 +475,6 @@ static bool enter(struct finding *f, struct str inside, struct hlo_element *e)
 }
 
 /* Sets the index of element number K, row-major. */
-static void set_index(struct hlo_element *e, const struct shape *s, int64_t k)
-{
-    for (int d = s->rank - 1; d >= 0; k /= s->dims[d--])
-        e->index[d] = k % s->dims[d];
-}
-
 /* The first NaN or, without any, the first infinity; N: none. */
 static int64_t first_odd(const struct literal *l, int64_t n)
 {
@@ -505,7 +499,7 @@ static bool find_odd(struct finding *f, struct hlo_element *e)
                     STR_ARG(shape_text(&f->r->arena, f->shape)));
     int64_t k = first_odd(l, n);
     if (k < n) {
-        set_index(e, l->shape, k);
+        index_at(l->shape->rank, l->shape->dims, k, e->index);
         return true;
     }
     return fail(f, "no NaN or infinity found; missing index [I,J,...] into " STR_FMT,
@@ -556,7 +550,7 @@ static bool find_first_odd(struct finding *f, struct hlo_element *e)
     const struct shape *s = why_leaf_shape(i->shape, (int64_t)e->leaf);
     if (s->rank > VIEW_MAX_RANK)
         return fail(f, "'%s' produces it, but its rank exceeds the limit", i->name.ptr);
-    set_index(e, s, first->origin.index);
+    index_at(s->rank, s->dims, first->origin.index, e->index);
     return true;
 }
 

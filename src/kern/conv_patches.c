@@ -40,15 +40,6 @@ bool patches_turn(struct thread_pool *workers, struct view *in, enum dtype t, bo
     return true;
 }
 
-/* Row-major digits of a number. */
-static void digits(int64_t number, int count, const int64_t *dims, int64_t *index)
-{
-    for (int d = count - 1; d >= 0; d--) {
-        index[d] = number % dims[d];
-        number /= dims[d];
-    }
-}
-
 void patches_init(struct patches *p, const struct conv *c, const struct view *in)
 {
     *p = (struct patches){.spatial = c->spatial, .taps = 1, .image_points = 1, .at = in->data};
@@ -85,7 +76,7 @@ void patches_line(const struct patches *p, int64_t from, int64_t to, struct patc
 {
     const int last = p->spatial - 1;
     s->image = from / p->image_points;
-    digits(from % p->image_points, p->spatial, p->outs, s->o);
+    index_at(p->spatial, p->outs, from % p->image_points, s->o);
     s->count = p->outs[last] - s->o[last] < to - from ? p->outs[last] - s->o[last] : to - from;
 }
 
@@ -105,7 +96,7 @@ static void look_along_all(const struct patches *p, const struct patch_line *l, 
                            int64_t count, int64_t *offsets)
 {
     int64_t k[VIEW_MAX_RANK];
-    digits(first, p->spatial - 1, p->sizes, k);
+    index_at(p->spatial - 1, p->sizes, first, k);
     for (int64_t t = 0; t < count; t++) {
         offsets[t] = look_along(p, l, k);
         index_next(p->spatial - 1, p->sizes, k);
@@ -309,7 +300,7 @@ static int64_t find_pieces(const struct patches *p, const struct patch_line *lin
     const struct patch_dim *last = &p->dim[p->spatial - 1];
     const int64_t size = p->sizes[p->spatial - 1];
     int64_t found = 0, column = 0, k[VIEW_MAX_RANK];
-    digits(tap / size, p->spatial - 1, p->sizes, k);
+    index_at(p->spatial - 1, p->sizes, tap / size, k);
     for (int64_t i = 0; i < count; column += lines[i++].count) {
         const int64_t line = look_along(p, &lines[i], k);
         if (line == OUTSIDE)

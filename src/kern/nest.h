@@ -193,7 +193,7 @@ bool reduce_dimensions(struct thread_pool *workers, const struct view *out, cons
                        const void *init, enum dtype acc, enum dtype work, const bool *reduced,
                        enum kern_combine combine);
 
-/* ---- reduce_lanes.c ---- */
+/* ---- window_rows.c: reduce by any body with code on tiles, many results at once ---- */
 
 bool lanes_apply(const struct view *out, const struct kern_body *body);
 bool reduce_by_lanes(struct thread_pool *workers, int n, const struct view *out,

@@ -484,15 +484,6 @@ static bool sort_line(struct sorter *s, const int64_t *index)
     return true;
 }
 
-/* The index of line number `line`. */
-static void find_line(const struct line_task *t, int64_t line, int64_t *index)
-{
-    for (int d = t->all->out->rank - 1; d >= 0; d--) {
-        index[d] = line % t->dims[d];
-        line /= t->dims[d];
-    }
-}
-
 static void sort_part(void *context, int64_t part, int worker)
 {
     struct line_task *t = context;
@@ -502,7 +493,7 @@ static void sort_part(void *context, int64_t part, int worker)
     s.line = (char **)(void *)((char *)s.scratch + t->entries);
     s.worker = worker;
     s.workers = t->workers > 1 ? NULL : s.workers;
-    find_line(t, from, index);
+    index_at(t->all->out->rank, t->dims, from, index);
     for (int64_t k = left < t->piece ? left : t->piece; k > 0 && sort_line(&s, index); k--)
         index_next(s.out->rank, t->dims, index);
     if (s.failed)
@@ -685,8 +676,7 @@ static void topk_part(void *context, int64_t part, int worker)
     const struct topk_task *t = context;
     int rank = t->x->rank - 1;
     int64_t index[VIEW_MAX_RANK] = {0}, from = part * t->piece, left = t->lines - from;
-    for (int64_t d = rank - 1, line = from; d >= 0; line /= t->x->dims[d--])
-        index[d] = line % t->x->dims[d];
+    index_at(rank, t->x->dims, from, index);
     for (int64_t i = left < t->piece ? left : t->piece; i > 0; i--) {
         topk_line(t->rule, t->values, t->indices, t->x, index, t->best + worker * t->k, t->k);
         index_next(rank, t->x->dims, index);

@@ -54,8 +54,7 @@ static void lanes_part(void *context, int64_t part, int worker)
     const struct window_lanes *l = context;
     const char *rows[WINDOW_PLACES];
     int64_t o[VIEW_MAX_RANK], from = part * l->piece, left = l->windows - from;
-    for (int64_t d = l->out->rank - 1, w = from; d >= 0; w /= l->dims[d--])
-        o[d] = w % l->dims[d];
+    index_at(l->out->rank, l->dims, from, o);
     for (int64_t k = left < l->piece ? left : l->piece; k > 0; k--) {
         int count = window_places(l->x, l->window, o, rows);
         window_reducer_run(&l->reducer, view_at(l->out, o), rows, count, l->out->dims[l->lane]);

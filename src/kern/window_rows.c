@@ -2,6 +2,7 @@
  * window_rows.c: reduce-window (spec: ReduceWindow) by any body with code on tiles, and by
  * recognized combiners: adjacent results along one dimension are lanes, and each element of the
  * window is combined into all of them whose windows have it inside the operand. Nothing is padded.
+ * Reduce is reduce-window whose windows are all of the reduced dimensions.
  *
  * Order and accumulation: row-major over the window, from init.
  */
@@ -10,14 +11,28 @@
 #include "kern/lane_reducer.h"
 #include "kern/window.h"
 
+/* elements of a window that are combined at a time; from COPIED on, next to each other */
+enum { INTERVAL = 32, COPIED = 8 };
+
 struct window_rows {
     int n, rank, lane; /* lane: -1 if there is one lane */
+    int inner;         /* the last dimension of the windows; -1: none, or its elements have holes */
     const struct view *out, *x;
     struct kern_window_dim window[VIEW_MAX_RANK];
     struct lane_reducer reducer;
     int64_t dims[VIEW_MAX_RANK]; /* of the tiles of results */
     int64_t tiles, piece;
+    size_t bytes; /* storage of a worker */
     char *storage;
+};
+
+/* The storage of a worker: addresses of elements in lanes, their distances in bytes and those from
+ * one element of a window to the next, and copies of them. */
+struct lane_source {
+    struct lane_state state;
+    const char **at;
+    int64_t *strides, *steps;
+    char *block;
 };
 
 /* Of the lanes [first, first + count) those whose window has element k inside the operand. */
@@ -49,34 +64,91 @@ struct tile_walk {
     int64_t first, lanes; /* the lanes of the tile */
 };
 
-/* Combines window element t->k into the accumulators. */
-static void combine(const struct window_rows *r, const struct tile_walk *t,
-                    const struct lane_state *s, const char **at, const int64_t *strides)
+static size_t block_bytes(const struct view *x)
 {
-    int64_t p[VIEW_MAX_RANK], first = t->first, count = t->lanes;
+    return INTERVAL * KERN_LANES * dtype_bytes(x->dtype);
+}
+
+/* Whether elements of lanes that are apart are copied to packed rows. */
+static bool is_copied(const struct window_rows *r, const struct view *x)
+{
+    return r->inner >= 0 && r->window[r->inner].size >= COPIED && r->lane >= 0 &&
+           x->strides[r->lane] * r->window[r->lane].stride != (int64_t)dtype_bytes(x->dtype);
+}
+
+static struct lane_source source_of(const struct window_rows *r, int worker)
+{
+    char *storage = r->storage + (size_t)worker * r->bytes;
+    struct lane_source s = {.state = lane_state(&r->reducer, storage)};
+    s.at = (const char **)(void *)(storage + r->reducer.bytes);
+    s.strides = (int64_t *)(void *)(s.at + r->n);
+    s.steps = s.strides + r->n;
+    s.block = (char *)(s.steps + r->n);
+    for (int k = 0; k < r->n; k++) {
+        const struct view *x = &r->x[k];
+        const int64_t width = (int64_t)dtype_bytes(x->dtype);
+        const bool copied = is_copied(r, x);
+        s.strides[k] = copied        ? width
+                       : r->lane < 0 ? 0
+                                     : x->strides[r->lane] * r->window[r->lane].stride;
+        s.steps[k] = copied         ? KERN_LANES * width
+                     : r->inner < 0 ? 0
+                                    : x->strides[r->inner] * r->window[r->inner].window_dilation;
+    }
+    return s;
+}
+
+/* Finds elements of lanes in an interval of windows, the first of which is at p. */
+static void find_elements(const struct window_rows *r, const struct lane_source *s,
+                          const int64_t *p, int64_t lanes, int64_t count)
+{
+    char *block = s->block;
+    for (int k = 0; k < r->n; k++) {
+        const struct view *x = &r->x[k];
+        s->at[k] = view_at(x, p);
+        if (!is_copied(r, x))
+            continue;
+        const struct kern_window_dim *w = &r->window[r->inner];
+        const int64_t dims[2] = {count, lanes}, to[2] = {s->steps[k], s->strides[k]},
+                      from[2] = {x->strides[r->inner] * w->window_dilation,
+                                 x->strides[r->lane] * r->window[r->lane].stride};
+        kern_copy_block(block, s->at[k], dims, to, from, (size_t)s->strides[k]);
+        s->at[k] = block;
+        block += block_bytes(x);
+    }
+}
+
+/* Combines an interval of elements of the window, from t->k, into the accumulators. */
+static void combine(const struct window_rows *r, const struct tile_walk *t,
+                    const struct lane_source *s)
+{
+    int64_t p[VIEW_MAX_RANK], first = t->first, lanes = t->lanes, count = 1;
     for (int d = 0; d < r->rank; d++) {
         const struct kern_window_dim *w = &r->window[d];
         if (d == r->lane) {
-            find_inside(w, r->x->dims[d], t->k[d], &first, &count);
+            find_inside(w, r->x->dims[d], t->k[d], &first, &lanes);
             p[d] = first * w->stride + t->k[d] * w->window_dilation - w->pad_low;
         } else if (!window_position(w, r->x->dims[d], t->o[d], t->k[d], &p[d])) {
             return;
         }
+        if (d == r->inner)
+            count = min_i64(INTERVAL, t->limit[d] - t->k[d]);
     }
-    if (count <= 0)
+    if (lanes <= 0)
         return;
-    for (int k = 0; k < r->n; k++) {
-        at[k] = r->x[k].data;
-        for (int d = 0; d < r->rank; d++)
-            at[k] += p[d] * r->x[k].strides[d];
+    find_elements(r, s, p, lanes, count);
+    for (int64_t i = 0; i < count; i++) {
+        lane_step(&r->reducer, &s->state, s->at, s->strides, first - t->first, lanes);
+        for (int k = 0; k < r->n; k++)
+            s->at[k] += s->steps[k];
     }
-    lane_step(&r->reducer, s, at, strides, first - t->first, count);
 }
 
 static bool next_element(const struct window_rows *r, struct tile_walk *t)
 {
     for (int d = r->rank - 1; d >= 0; d--) {
-        if (++t->k[d] < t->limit[d])
+        t->k[d] += d == r->inner ? INTERVAL : 1;
+        if (t->k[d] < t->limit[d])
             return true;
         t->k[d] = t->from[d];
     }
@@ -103,41 +175,34 @@ static bool start_walk(const struct window_rows *r, struct tile_walk *t)
 }
 
 static void reduce_tile(const struct window_rows *r, struct tile_walk *t,
-                        const struct lane_state *s, const char **at, const int64_t *strides)
+                        const struct lane_source *s)
 {
-    const int64_t length = r->lane < 0 ? 1 : r->out->dims[r->lane];
-    t->first = r->lane < 0 ? 0 : t->o[r->lane] * KERN_LANES;
-    t->lanes = min_i64(KERN_LANES, length - t->first);
-    lane_start(&r->reducer, s, t->lanes);
+    const int64_t tile = r->lane < 0 ? 0 : t->o[r->lane];
+    t->first = tile * KERN_LANES;
+    t->lanes = r->lane < 0 ? 1 : min_i64(KERN_LANES, r->out->dims[r->lane] - t->first);
+    lane_start(&r->reducer, &s->state, t->lanes);
     if (start_walk(r, t))
         do
-            combine(r, t, s, at, strides);
+            combine(r, t, s);
         while (next_element(r, t));
-    for (int k = 0; k < r->n; k++) {
-        const struct view *out = &r->out[k];
-        char *to = out->data;
-        for (int d = 0; d < r->rank; d++)
-            to += (d == r->lane ? t->first : t->o[d]) * out->strides[d];
-        lane_store(&r->reducer, s, k, to, r->lane < 0 ? 0 : out->strides[r->lane], t->lanes);
-    }
+    if (r->lane >= 0)
+        t->o[r->lane] = t->first;
+    for (int k = 0; k < r->n; k++)
+        lane_store(&r->reducer, &s->state, k, view_at(&r->out[k], t->o),
+                   r->lane < 0 ? 0 : r->out[k].strides[r->lane], t->lanes);
+    if (r->lane >= 0)
+        t->o[r->lane] = tile;
 }
 
 static void reduce_tiles(void *context, int64_t part, int worker)
 {
     const struct window_rows *r = context;
-    const size_t pointers = (size_t)r->n * 2 * sizeof(void *);
-    char *storage = r->storage + (size_t)worker * (r->reducer.bytes + pointers);
-    const struct lane_state s = lane_state(&r->reducer, storage);
-    const char **at = (const char **)(void *)(storage + r->reducer.bytes);
-    int64_t *strides = (int64_t *)(void *)(at + r->n);
+    const struct lane_source s = source_of(r, worker);
     int64_t from = part * r->piece, limit = min_i64(r->tiles, from + r->piece);
     struct tile_walk t;
-    for (int k = 0; k < r->n; k++)
-        strides[k] = r->lane < 0 ? 0 : r->x[k].strides[r->lane] * r->window[r->lane].stride;
-    for (int64_t d = r->rank - 1, i = from; d >= 0; i /= r->dims[d--])
-        t.o[d] = i % r->dims[d];
+    index_at(r->rank, r->dims, from, t.o);
     for (; from < limit; from++) {
-        reduce_tile(r, &t, &s, at, strides);
+        reduce_tile(r, &t, &s);
         index_next(r->rank, r->dims, t.o);
     }
 }
@@ -148,19 +213,25 @@ static double lane_cost(const struct window_rows *r, int d)
     const int64_t lanes = min_i64(r->out->dims[d], KERN_LANES),
                   step = llabs(r->x->strides[d] * r->window[d].stride),
                   width = (int64_t)dtype_bytes(r->x->dtype);
-    const double load = step == width ? 0.3 : step <= 64 ? 0.7 : 1.5;
+    const bool copied = r->inner >= 0 && r->inner != d && r->window[r->inner].size >= COPIED;
+    const double load = step == width ? 0.3 : copied ? 0.5 : step <= 64 ? 0.7 : 1.5;
     return 30.0 / (double)lanes + load;
 }
 
-static void choose_lanes(struct window_rows *r)
+static void choose_dims(struct window_rows *r)
 {
     double best = 0;
-    r->lane = -1;
+    r->lane = r->inner = -1;
+    for (int d = 0; d < r->rank; d++)
+        if (r->window[d].size > 1)
+            r->inner = r->window[d].base_dilation == 1 ? d : -1;
     for (int d = 0; d < r->rank; d++)
         if (r->window[d].base_dilation == 1 && (r->lane < 0 || lane_cost(r, d) < best)) {
             best = lane_cost(r, d);
             r->lane = d;
         }
+    if (r->inner == r->lane)
+        r->inner = -1;
 }
 
 static int64_t window_elements(const struct window_rows *r)
@@ -179,7 +250,7 @@ bool reduce_window_rows(struct thread_pool *workers, int n, const struct view *o
     enum { PART = 1 << 14 }; /* elements that are combined in a task */
     struct window_rows r = {.n = n, .rank = x->rank, .out = out, .x = x, .tiles = 1};
     memcpy(r.window, window, sizeof *window * (size_t)x->rank);
-    choose_lanes(&r);
+    choose_dims(&r);
     if (!lane_reducer_init(&r.reducer, n, out, x, init, acc, work, body))
         return false;
     for (int d = 0; d < r.rank; d++) {
@@ -188,11 +259,47 @@ bool reduce_window_rows(struct thread_pool *workers, int n, const struct view *o
     }
     const int64_t lanes = r.lane < 0 ? 1 : min_i64(out->dims[r.lane], KERN_LANES);
     r.piece = PART / (lanes * window_elements(&r) + 1) + 1;
-    r.storage = mem_alloc((size_t)thread_pool_size(workers) *
-                          (r.reducer.bytes + (size_t)n * 2 * sizeof(void *)));
+    r.bytes = r.reducer.bytes + (size_t)n * 3 * sizeof(void *);
+    for (int k = 0; r.inner >= 0 && k < n; k++)
+        r.bytes += block_bytes(&x[k]);
+    r.storage = mem_alloc((size_t)thread_pool_size(workers) * r.bytes);
     if (r.storage)
         thread_pool_run(workers, ratio_up(r.tiles, r.piece), reduce_tiles, &r);
     mem_free(r.storage);
     lane_reducer_free(&r.reducer);
     return r.storage != NULL;
+}
+
+bool lanes_apply(const struct view *out, const struct kern_body *body)
+{
+    return body->lanes && view_elements(out) > 1;
+}
+
+bool reduce_by_lanes(struct thread_pool *workers, int n, const struct view *out,
+                     const struct view *x, const void *const *init, const enum dtype *acc,
+                     const bool *reduced, const struct kern_body *body)
+{
+    struct kern_window_dim window[VIEW_MAX_RANK];
+    struct view one, *results = n == 1 ? &one : mem_alloc((size_t)n * sizeof *results);
+    for (int d = 0, kept = 0; results && d < x->rank; d++) {
+        window[d] = (struct kern_window_dim){.size = reduced[d] ? x->dims[d] : 1,
+                                             .stride = 1,
+                                             .base_dilation = 1,
+                                             .window_dilation = 1};
+        for (int k = 0; k < n; k++) {
+            results[k].dims[d] = reduced[d] ? 1 : out[k].dims[kept];
+            results[k].strides[d] = reduced[d] ? 0 : out[k].strides[kept];
+        }
+        kept += !reduced[d];
+    }
+    for (int k = 0; results && k < n; k++) {
+        results[k].data = out[k].data;
+        results[k].dtype = out[k].dtype;
+        results[k].rank = x->rank;
+    }
+    const bool done =
+        results && reduce_window_rows(workers, n, results, x, init, acc, DT_INVALID, window, body);
+    if (results != &one)
+        mem_free(results);
+    return done;
 }

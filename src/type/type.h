@@ -309,6 +309,14 @@ static inline char *view_at(const struct view *v, const int64_t *index)
         p += index[d] * v->strides[d];
     return p;
 }
+/* The row-major index of element number `number`. */
+static inline void index_at(int rank, const int64_t *dims, int64_t number, int64_t *index)
+{
+    for (int d = rank - 1; d >= 0; d--) {
+        index[d] = number % dims[d];
+        number /= dims[d];
+    }
+}
 /* Advances a row-major index; false after the last one (the index is then zero again). */
 static inline bool index_next(int rank, const int64_t *dims, int64_t *index)
 {
