@@ -156,7 +156,7 @@ static void deliver(struct line_editor *e, int number)
     pthread_sigmask(SIG_UNBLOCK, &one, NULL);
     pthread_sigmask(SIG_BLOCK, &one, NULL);
     system_discard_signal(SIGCONT);
-    /* A thread that forwards signals may have taken it: the line is displayed twice, in one place. */
+    /* A thread that forwards signals may have taken it: the line is displayed again, in place. */
     fputs("\r\033[J", e->out);
     EDIT(set)(e->el, EL_PREP_TERM, 1);
     set_paste_marks(e, true);
