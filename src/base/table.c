@@ -4,8 +4,9 @@
 #include "base/table.h"
 
 enum {
-    WIDEST = 48, /* of a column */
-    LEAST = 20,  /* to which columns are narrowed; they are dropped if the last one has less */
+    WIDEST = 48,    /* of a column */
+    LEAST = 20,     /* to which columns are narrowed; they are dropped if the last one has less */
+    NARROWEST = 10, /* to which columns are narrowed after that */
     GAP = 2
 };
 static const size_t DROPPED = SIZE_MAX;
@@ -52,7 +53,8 @@ static size_t column_width(const struct table *t, size_t column, bool cut)
 }
 
 /* Narrows columns after the first to LEAST, then drops columns, by setting their width to DROPPED,
- * until the last one has room. Returns the longest cell of the last one that fits. */
+ * and narrows the others to NARROWEST, until the last one has room. Returns the longest cell of the
+ * last one that fits. */
 static size_t fit_columns(const struct table *t, size_t *widths, size_t width)
 {
     const size_t last = t->column_count - 1;
@@ -71,7 +73,13 @@ static size_t fit_columns(const struct table *t, size_t *widths, size_t width)
                 before -= GAP + widths[c];
                 widths[c] = DROPPED;
             }
-    return before + least < width ? width - before : least;
+    for (size_t c = 0; c < last; c++) /* numbers are not cut */
+        while (before + least > width && widths[c] > NARROWEST && widths[c] != DROPPED &&
+               !t->columns[c].right) {
+            widths[c]--;
+            before--;
+        }
+    return before + NARROWEST < width ? width - before : NARROWEST;
 }
 
 static struct str truncate_cell(struct str s, size_t longest, struct buf *storage)

@@ -139,7 +139,8 @@ static void put_general_help(FILE *f)
         fprintf(f, "  %-8s %s\n", command_table[c].name, command_table[c].summary);
     put_options(f, CMD_NONE);
     fputs(
-        "\n'hlo COMMAND --help' documents a command; FILE may be - for standard input.\n"
+        "\n'hlo COMMAND --help' documents a command; FILE may be - for standard input, which\n"
+        "'... | hlo ARG...' runs on arguments.\n"
         "Exit status: 0 success; 1 comparison or test failed; 2 usage or file error; 3 rejected "
         "by\n"
         "parser or verifier; 4 run-time error or unsupported; 5 limit exceeded; 130 interrupted.\n",

@@ -175,18 +175,20 @@ static void put_lines(struct buf *out, const struct prof *p, const struct line *
 
 static void put_text(struct buf *out, struct prof *p, size_t top)
 {
+    enum { NARROW = 60 };
     struct hlo_memory m = hlo_program_memory(p->t.program);
+    const char *separator = output_width(p->o) < NARROW ? "\n         " : ", ";
     put_lines(out, p, p->steps, p->step_count, top, false);
     put_lines(out, p, p->ops, p->op_count, top, true);
     buf_printf(out, "runs     %zu, median", p->t.run_count);
     buf_seconds(out, sort_median(p->t.runs, p->t.run_count));
-    buf_puts(out, ", steps");
+    buf_printf(out, "%ssteps", separator);
     buf_seconds(out, p->total / (double)p->t.run_count);
     buf_puts(out, "\nvalues   ");
     buf_byte_size(out, m.measured);
     buf_puts(out, " at peak");
     if (m.estimated) {
-        buf_puts(out, m.exact ? ", predicted " : ", predicted about ");
+        buf_printf(out, "%spredicted %s", separator, m.exact ? "" : "about ");
         buf_byte_size(out, m.peak);
     }
     buf_putc(out, '\n');

@@ -5,7 +5,15 @@
 #include "cli/listed.h"
 #include "cli/trace.h"
 
-enum { WIDEST_NAME = 40, WIDEST_SHAPE = 32, NARROWEST = 16, PART = 4, LOOP = 6, DIGITS = 4 };
+enum {
+    WIDEST_NAME = 40,
+    WIDEST_SHAPE = 32,
+    NARROW = 16,
+    NARROWEST = 8,
+    PART = 4,
+    LOOP = 6,
+    DIGITS = 4
+};
 
 /* Columns after the shape, each behind two blanks. */
 enum { TIME, MIN, MAX, MEAN, NANS, INFS, ZEROS, FIGURES };
@@ -54,9 +62,9 @@ static int line_width(const struct columns *c)
     return width;
 }
 
-static void narrow(struct columns *c, int *column, size_t width)
+static void narrow(struct columns *c, int *column, int least, size_t width)
 {
-    while (*column > NARROWEST && (size_t)line_width(c) > width)
+    while (*column > least && (size_t)line_width(c) > width)
         --*column;
 }
 
@@ -67,10 +75,12 @@ static void fit(struct columns *c, size_t width)
     c->cut = width < SIZE_MAX;
     for (size_t k = 0; k < COUNT_OF(first) && (size_t)line_width(c) > width; k++)
         c->dropped[first[k]] = true;
-    narrow(c, &c->shape, width);
-    narrow(c, &c->name, width);
+    narrow(c, &c->shape, NARROW, width);
+    narrow(c, &c->name, NARROW, width);
     for (size_t k = 0; k < COUNT_OF(last) && (size_t)line_width(c) > width; k++)
         c->dropped[last[k]] = true;
+    narrow(c, &c->shape, NARROWEST, width);
+    narrow(c, &c->name, NARROWEST, width);
 }
 
 struct columns *columns_new(const hlo_listing *l, size_t participants, size_t width)

@@ -29,7 +29,7 @@ struct node {
     struct str text;       /* as typed */
     struct str shape;      /* the shape in front; may be empty */
     struct str word;       /* name, operator, operation; of a literal its values */
-    const char *op; /* of an operator: its operation; of (x, y): tuple, which is not typed */
+    const char *op;        /* of an operator: its operation; of (x, y): tuple */
     struct str attributes; /* of a call: from the first comma on; of an index: its brackets */
     struct node **operands;
     size_t count, capacity;

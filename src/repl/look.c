@@ -175,7 +175,10 @@ static void put_state(struct session *s, const struct hlo_listed *at, size_t n)
 int look_info(struct session *s, struct str args)
 {
     int status;
-    long n = named(s, next_word(&args), &status);
+    const struct str word = next_word(&args);
+    long n = word.len == 0 ? stop_place(s) : -1;
+    if (n < 0)
+        n = named(s, word.len ? word : session_alias(s, STR("root")), &status);
     if (n < 0)
         return status;
     const hlo_listing *l = session_listing(s);

@@ -1,4 +1,4 @@
-# Tables of ls, cost and bisect have lines of the width of the terminal, or COLUMNS: long cells are cut, and columns dropped.
+# Tables of ls, cost, bisect and prof have lines of the width of the terminal, or COLUMNS: long cells are cut, and columns dropped.
 cat >a.hlo <<'END'
 HloModule a
 ENTRY main { a.name.that.is.longer.than.others = f32[1,2,3,4,5,6] parameter(0)
@@ -17,10 +17,11 @@ fits() {
     awk -v most="$columns" '/^  / && !/module_/ && length($0) > most { print; bad = 1 } END { exit bad }' out.txt ||
         { echo "$* does not fit $columns columns"; exit 1; }
 }
-for columns in 200 100 80 60; do
+for columns in 200 100 80 60 40; do
     fits $columns $HLO ls a.hlo
     fits $columns $HLO cost a.hlo
     fits $columns $HLO bisect dumps --fake
+    fits $columns $HLO prof a.hlo --fake
 done
 head_of() { COLUMNS=$1 $HLO cost a.hlo | sed -n 2p | tr -s ' '; }
 test "$(head_of 100)" = ' operations share bytes share times instruction' || exit 1
