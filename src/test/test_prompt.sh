@@ -416,7 +416,7 @@ calculator() {
     enter '.find nothing'
     see "^no instruction matches 'nothing'$" && prompt || return 1
     enter '.info'
-    see 'error: usage: .info NAME$' && prompt || return 1
+    see '^total = f32\[2\]{0} add(lhs, rhs)$' && see '^operands  lhs, rhs$' && prompt || return 1
     enter '.reset'
     prompt || return 1
     enter '.ls'
