@@ -210,7 +210,7 @@ END
         ;;
     why)
         sed 's/add[.]7/y/g' step.hlo >loop.hlo
-        sed -i 's/^  l = /  out = f32[2,3] broadcast(x), dimensions={0}\n  loss = f32[] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n&/' step.hlo
+        sed -i 's/^  l = /  out = f32[2,3] broadcast(x), dimensions={0}\n  loss = f32[] dot(x, x), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n  below = f32[] constant(-1)\n  odd = f32[] sqrt(below)\n&/' step.hlo
         "$HLO" run step.hlo --fake --save-bundle=in.npz >nothing.txt
         cat >dump.txt <<'END'
 pair {
