@@ -16,7 +16,8 @@
 enum {
     PART = 64 * KERN_TILE, /* minimum number of elements in a task */
     NARROW = 128, /* columns: few enough that cache lines are still present for the next row */
-    SPREAD = 4    /* tiles that columns are split into, so that each thread has some */
+    SPREAD = 4,   /* tiles that columns are split into, so that each thread has some */
+    VECTOR = 16   /* elements that short rows are rounded up to */
 };
 
 struct reduction {
@@ -54,7 +55,7 @@ static int pack_rows(const struct reduction *r, struct nest_walk *w, char *scrat
 /* Rounds a short row of n elements up to complete vectors if what follows it can be read. */
 static int64_t widen_row(const struct reduction *r, const char *row, int64_t n)
 {
-    enum { VECTOR = 16, SHORT = 64 };
+    enum { SHORT = 64 };
     const int64_t wide = round_up(n, VECTOR);
     return n < SHORT && r->end - row >= wide * (int64_t)r->reducer.in.from ? wide : n;
 }
@@ -198,7 +199,8 @@ static void reduce_piece(void *context, int64_t part, int worker)
     struct nest_walk w;
     for (int64_t t = from; r->tile > 0 && t < limit; t++) {
         int64_t n = find_tile(r, t, &out, &x, &first);
-        reducer_start(&r->reducer, acc, n, true);
+        /* also what widen_row() adds to a short row */
+        reducer_start(&r->reducer, acc, round_up(n, VECTOR), true);
         reduce_column_tile(r, acc, x, n, 0, r->under);
         reducer_store(&r->reducer, out, r->kept.strides[0][r->kept.rank - 1], acc, n);
     }
