@@ -26,13 +26,13 @@ struct reduction {
     char *out, *x;
     int64_t results, under; /* number of elements of each result */
     int64_t block, blocks;
-    int64_t tile;    /* down columns: adjacent results at a time; else 0 */
-    int64_t inner;   /* results that follow each other within a tile's distance; see find_tile() */
-    bool rows;       /* adjacent results have adjacent rows of at most KERN_TILE packed elements */
-    int64_t piece;   /* of one block: number of results, or of tiles of them, in one task */
-    char *reducers;  /* results of the blocks, `results` each */
-    const char *end; /* of the operand's elements in memory */
-    bool repeated;   /* only the first of equal results are computed */
+    int64_t tile;   /* down columns: adjacent results at a time; else 0 */
+    int64_t inner;  /* results that follow each other within a tile's distance; see find_tile() */
+    bool rows;      /* adjacent results have adjacent rows of at most KERN_TILE packed elements */
+    int64_t piece;  /* of one block: number of results, or of tiles of them, in one task */
+    char *reducers; /* results of the blocks, `results` each */
+    int64_t extent; /* bytes from x to the end of the operand's elements in memory */
+    bool repeated;  /* only the first of equal results are computed */
 };
 
 /* Copies rows of n elements, at most to the end of the innermost reduced dimension; returns their
@@ -57,7 +57,7 @@ static int64_t widen_row(const struct reduction *r, const char *row, int64_t n)
 {
     enum { SHORT = 64 };
     const int64_t wide = round_up(n, VECTOR);
-    return n < SHORT && r->end - row >= wide * (int64_t)r->reducer.in.from ? wide : n;
+    return n < SHORT && r->extent - (row - r->x) >= wide * (int64_t)r->reducer.in.from ? wide : n;
 }
 
 /* One tile of results: each row of the operand is combined into all of them. `acc` has space for
@@ -342,13 +342,13 @@ static bool lengthen_columns(struct reduction *r)
     return true;
 }
 
-/* The end of the memory that has the elements of x, which are at least one. */
-static const char *end_of(const struct view *x)
+/* Bytes from the first element of x, of at least one, to the end of those in memory. */
+static int64_t extent_of(const struct view *x)
 {
-    const char *last = x->data;
+    int64_t last = 0;
     for (int d = 0; d < x->rank; d++)
         last += x->strides[d] > 0 ? (x->dims[d] - 1) * x->strides[d] : 0;
-    return last + dtype_bytes(x->dtype);
+    return last + (int64_t)dtype_bytes(x->dtype);
 }
 
 static void plan_reduction(struct reduction *r, const struct view *out, const struct view *x,
@@ -357,7 +357,7 @@ static void plan_reduction(struct reduction *r, const struct view *out, const st
     split_dims(r, out, x, reduced);
     r->out = out->data;
     r->x = x->data;
-    r->end = end_of(x);
+    r->extent = extent_of(x);
     r->results = nest_points(&r->kept);
     r->under = nest_points(&r->reduced);
     bool down = goes_down_columns(r);
