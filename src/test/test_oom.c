@@ -159,6 +159,7 @@ static bool succeeded(struct stage *s, const void *p)
 
 static bool set_text(struct stage *s, hlo_text t)
 {
+    hlo_text_free(&s->messages);
     s->messages = t;
     return succeeded(s, t.data);
 }
