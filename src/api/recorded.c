@@ -474,7 +474,6 @@ static bool enter(struct finding *f, struct str inside, struct hlo_element *e)
     return true;
 }
 
-/* Sets the index of element number K, row-major. */
 /* The first NaN or, without any, the first infinity; N: none. */
 static int64_t first_odd(const struct literal *l, int64_t n)
 {

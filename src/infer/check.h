@@ -17,8 +17,8 @@ const char *report_text(struct infer *ctx, const struct shape *s);
 /* "operand 0 of 'add' is f32[2], expected ..."; a note shows where the operand is defined. */
 bool report_operand(struct infer *ctx, const struct inst *i, int k, const char *expected, ...)
     PRINTF_LIKE(4, 5);
-/* "operands 0 and 1 of 'add' differ in <what>: f32[2] and s32[2]" */
 bool report_operand_type(struct infer *ctx, const struct inst *i, int k, const char *expected);
+/* "operands 0 and 1 of 'add' differ in <what>: f32[2] and s32[2]" */
 bool report_operands(struct infer *ctx, const struct inst *i, int a, int b, const char *what);
 bool report_operand_types(struct infer *ctx, const struct inst *i, int a, int b);
 /* "result of 'add' is f32[2], expected f32[3]" */

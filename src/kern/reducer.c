@@ -151,8 +151,8 @@ static void reduce_in_any_order(const struct reducer *f, union kern_element *acc
 }
 
 /* A loop over elements of one type: a call for each would take longer than the operation. */
-#define IN_ORDER(TYPE, T, OP)                                                                      \
-    static void TYPE##_in_order(T *acc, const T *x, int64_t n)                                     \
+#define IN_ORDER(NAME, T, OP)                                                                      \
+    static void NAME##_in_order(T *acc, const T *x, int64_t n)                                     \
     {                                                                                              \
         T made = *acc;                                                                             \
         for (int64_t i = 0; i < n; i++)                                                            \
