@@ -38,6 +38,48 @@ struct difference_at {
     uint64_t execution;
 };
 
+void track_add(struct arena *a, struct track *t, const struct hlo_event *e);
+struct track *track_of(const struct tracks *t, size_t participant, size_t inst);
+/* Whether an instruction was executed and computes a value; others are aliases of values. */
+bool track_counts(const struct tracks *t, size_t inst);
+/* Whether it executes the computations that it calls. */
+bool track_runs(const struct tracks *t, size_t inst);
+const struct inst *track_inst(const struct tracks *t, size_t inst);
+/* The number of elements of its first value; a complex one counts twice. */
+uint64_t track_numbers(const struct tracks *t, size_t inst);
+/* Whether the values of `a` and `b` agree there, within the tolerance. */
+bool match_agree_at(const struct matching *m, size_t a, size_t b, struct difference_at at);
+/* Whether the values of instruction `a` differ from those of `b`; `at`, unless NULL: where first.
+ * Values that do not vary are those of any number of executions. */
+bool match_differ(const struct matching *m, size_t a, size_t b, struct difference_at *at);
+/* Whether no value differs by a bit. */
+bool match_identical(const struct matching *m, size_t a, size_t b);
+/* Whether two instructions of a run have the same values, bit for bit. */
+bool match_same_values(const struct tracks *t, size_t i, size_t j);
+/* Whether the value of an instruction consists of elements of its operands. */
+bool match_moves(const struct inst *i);
+bool match_is_paired(const struct matching *m, size_t b);
+/* Whether a value of b is unlikely to be equal to another one by chance. */
+bool match_is_informative(const struct matching *m, size_t participant, size_t b);
+bool match_same_op(const struct hlo_listed *x, const struct hlo_listed *y);
+/* Whether the operands have equal values there, in any order of the last two. */
+bool match_same_operands(const struct matching *m, const struct hlo_listed *x,
+                         const struct hlo_listed *y, struct difference_at at);
+/* Pairs instructions with equal values, and removes pairs without. */
+void match_values(struct matching *m);
+/* Pairs more instructions, for the number of those compared, but not as evidence: values in another
+ * layout, and of one of several calls; constants that were folded; moves that were removed. */
+void match_loosely(struct matching *m);
+/* How many instructions of b, except constants, have a partner of equal value. */
+size_t match_agreeing(const struct matching *m);
+/* Whether their names or op_names may be those of the same operation of the program: JAX names
+ * instructions by it, and passes keep the op_name. */
+bool match_are_related(struct hlo_listed x, struct hlo_listed y);
+/* The last part of an op_name, or a name without its number. */
+struct str match_stem(const char *name);
+
+/* ---- suspect.c ---- */
+
 /* Why a pair may be the first that differs: see match_suspects. */
 enum evidence {
     PARTNER,
@@ -57,19 +99,6 @@ struct suspect {
     uint64_t order; /* of execution in b */
 };
 
-void track_add(struct arena *a, struct track *t, const struct hlo_event *e);
-struct track *track_of(const struct tracks *t, size_t participant, size_t inst);
-/* Whether an instruction was executed and computes a value; others are aliases of values. */
-bool track_counts(const struct tracks *t, size_t inst);
-/* Whether no value differs by a bit. */
-bool match_identical(const struct matching *m, size_t a, size_t b);
-/* Whether two instructions of a run have the same values, bit for bit. */
-bool match_same_values(const struct tracks *t, size_t i, size_t j);
-/* Pairs instructions with equal values, and removes pairs without. */
-void match_values(struct matching *m);
-/* Pairs more instructions, for the number of those compared, but not as evidence: values in another
- * layout, and of one of several calls; constants that were folded; moves that were removed. */
-void match_loosely(struct matching *m);
 /* Determines pairs of which one may be the first that differs, the most likely first:
  * PARTNER: partners by name, op_name or position, whose operands are equal;
  * SAME_OPERANDS: the operands are equal;
@@ -82,15 +111,6 @@ struct suspect *match_suspects(const struct matching *m, size_t *count);
 /* The first instruction of b that the value of a suspect was computed from without having a
  * partner, or a partner with nothing but the value in common; otherwise the instruction itself. */
 size_t match_origin(const struct matching *m, const struct suspect *u);
-/* How many instructions of b, except constants, have a partner of equal value. */
-size_t match_agreeing(const struct matching *m);
-/* Whether their names or op_names may be those of the same operation of the program: JAX names
- * instructions by it, and passes keep the op_name. */
-bool match_are_related(struct hlo_listed x, struct hlo_listed y);
-/* The last part of an op_name, or a name without its number. */
-struct str match_stem(const char *name);
-
-/* ---- changes ---- */
 
 /* An instruction of b that may have been changed, and the one whose value that changes: itself, or
  * the one that applies its computation to elements. */
@@ -108,6 +128,8 @@ enum match_scope match_scope_of(const struct matching *m, const struct suspect *
  * whose operands have partners, in the order of execution. Returns their number. */
 size_t match_candidates(const struct matching *m, const struct suspect *u, enum match_scope scope,
                         bool constants, const struct match_candidate **candidates);
+
+/* ---- applied.c ---- */
 
 /* Finds the only pair of instructions that differ in the computations that two instructions apply
  * to elements. False if not found, or if the computations have different structures. */
