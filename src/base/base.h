@@ -160,8 +160,8 @@ void *vec_grow(struct arena *a, void *items, size_t count, size_t *capacity, siz
 
 /* ---- storage.c: storage of tensors ---- */
 
-/* 64-byte aligned; NULL if the allocation fails. `mem_free(NULL)` is allowed; any thread may
- * free. */
+/* 64-byte aligned; NULL if the allocation fails. A large block comes from the reserve in use.
+ * `mem_free(NULL)` is allowed; any thread may free. */
 void *mem_alloc(size_t size);
 /* Zeroed; a large block consists of zero pages, committed on the first write. */
 void *mem_zalloc(size_t size);
@@ -171,17 +171,20 @@ void mem_free(void *p);
 void *mem_detach(void *p);
 void *mem_track(void *p); /* reverses mem_detach: the innermost scope owns the block */
 
-/* A cache of large blocks on huge pages. `mem_free` returns a block to the reserve that it was
- * allocated from, whichever thread calls it and whenever. A reserve holds at most its peak use plus
- * RESERVE_SLACK bytes. Safe for concurrent use. */
+/* A cache of large blocks on huge pages, for storage that is needed again and again, as in the runs
+ * of a program. `mem_free` returns a block to the reserve that it was allocated from, whichever
+ * thread calls it and whenever. A reserve holds at most its peak use plus RESERVE_SLACK bytes. Safe
+ * for concurrent use. */
 struct reserve;
-enum { RESERVE_FROM = 2 << 20, RESERVE_SLACK = 16 << 20 }; /* smaller blocks come from the heap */
+enum { RESERVE_FROM = 1 << 20, RESERVE_SLACK = 16 << 20 }; /* smaller blocks come from the heap */
 /* Returns an empty reserve, owned by the caller. */
 struct reserve *reserve_new(void);
 /* Called by the owner; blocks in use stay valid; NULL is allowed. */
 void reserve_release(struct reserve *r);
-/* uninitialized; NULL if the allocation fails. */
-void *reserve_take(struct reserve *r, size_t size);
+/* From now on the thread, and tasks that it runs, allocate from this reserve, or from none if NULL.
+ * Returns the one that was in use before, to be restored. No effect outside an out-of-memory
+ * scope. */
+struct reserve *reserve_use(struct reserve *r);
 size_t reserve_idle(struct reserve *r); /* bytes kept for reuse */
 /* Frees idle blocks until at most `keep` bytes remain. */
 void reserve_trim(struct reserve *r, size_t keep);

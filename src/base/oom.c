@@ -92,6 +92,7 @@ void oom_enter(struct oom_scope *g, struct oom_scope *outer)
     g->since = outer ? outer->since : new_number();
     g->tracked = NULL;
     g->cleanup = NULL;
+    g->reserve = outer ? outer->reserve : NULL;
     g->busy = false;
     g->whole = true;
     g->ours = outer && outer->ours;
@@ -176,6 +177,7 @@ _Noreturn void out_of_memory(void)
         abort();
     }
     release_all(g);
+    g->reserve = NULL;
     longjmp(g->back, 1);
 }
 

@@ -55,6 +55,7 @@ struct oom_scope {
     uint64_t since;           /* generation; unique to this scope */
     struct tracked *tracked;
     struct cleanup *cleanup; /* newest first */
+    struct reserve *reserve; /* see reserve_use; or NULL */
     bool busy;               /* spin lock of the list */
     /* All frames since it was entered belong to the program: oom_begin enters no nested scope. */
     bool whole;

@@ -25,38 +25,11 @@
 #define PLAIN_BLOCKS 0
 #endif
 
-enum {
-    TENSOR_ALIGNMENT = 64,
-    PAGE = 4096,
-    HUGE_PAGE = 2 << 20,
-    HUGE_FROM = 1 << 20,
-    FROM_RESERVE = 1
-};
+enum { TENSOR_ALIGNMENT = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, FROM_RESERVE = 1 };
 
 static size_t align_up(size_t size, size_t unit) { return (size + unit - 1) & ~(unit - 1); }
 
 /* ---- heap ---- */
-
-/* Page faults of a large block are several times as fast with pages of 2 MiB, if at least half of
- * the last one is used. A hint: it may fail. */
-static void *advise_huge(char *block, size_t size)
-{
-    if (block && size >= HUGE_FROM) {
-        char *first = (char *)align_up((uintptr_t)block, HUGE_PAGE);
-        char *end =
-            (char *)(((uintptr_t)block + size + HUGE_PAGE / 2) & ~(uintptr_t)(HUGE_PAGE - 1));
-        if (end > first)
-            system_advise_huge(first, (size_t)(end - first));
-    }
-    return block;
-}
-
-static char *take_from_heap(size_t size)
-{
-    if (PLAIN_BLOCKS || size < HUGE_FROM)
-        return malloc(size);
-    return advise_huge(aligned_alloc(HUGE_PAGE, align_up(size, HUGE_PAGE)), size);
-}
 
 /* Precedes each tensor. */
 struct tensor_head {
@@ -83,14 +56,6 @@ static void *align_block(char *block)
     uintptr_t at = (uintptr_t)block + sizeof(struct tensor_head);
     return set_origin(block + sizeof(struct tensor_head) + (-at & (TENSOR_ALIGNMENT - 1)),
                       (uintptr_t)block);
-}
-
-void *mem_alloc(size_t size)
-{
-    if (size > SIZE_MAX / 2)
-        return NULL;
-    size += sizeof(struct tensor_head) + TENSOR_ALIGNMENT;
-    return align_block(take_from_heap(size));
 }
 
 /* ---- reserve ---- */
@@ -209,11 +174,9 @@ static void add_used_block(struct reserve *r, const struct reserve_block *b)
         r->most_used = r->used;
 }
 
-void *reserve_take(struct reserve *r, size_t size)
+static void *take_from_reserve(struct reserve *r, size_t size)
 {
-    if (PLAIN_BLOCKS || size > SIZE_MAX / 2)
-        return mem_alloc(size);
-    size = align_up(size ? size : 1, PAGE);
+    size = align_up(size, PAGE);
     struct reserve_block *surplus = NULL;
     pthread_mutex_lock(&r->lock);
     struct reserve_block *b = take_idle(r, size);
@@ -228,6 +191,29 @@ void *reserve_take(struct reserve *r, size_t size)
     pthread_mutex_unlock(&r->lock);
     unmap_blocks(surplus);
     return tensor_of_block(b);
+}
+
+struct reserve *reserve_use(struct reserve *r)
+{
+    struct oom_scope *g = oom_innermost();
+    if (!g)
+        return NULL;
+    struct reserve *before = g->reserve;
+    g->reserve = r;
+    return before;
+}
+
+/* Aligned blocks of the heap leave gaps into which no other one fits: with large ones, the heap
+ * would grow from call to call. */
+void *mem_alloc(size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    if (size < RESERVE_FROM || PLAIN_BLOCKS)
+        return align_block(malloc(size + sizeof(struct tensor_head) + TENSOR_ALIGNMENT));
+    struct oom_scope *g = oom_innermost();
+    return g && g->reserve ? take_from_reserve(g->reserve, size)
+                           : tensor_of_block(map_block(NULL, align_up(size, PAGE)));
 }
 
 size_t reserve_idle(struct reserve *r)

@@ -471,7 +471,6 @@ const struct memory_estimate *eval_estimate_memory(struct run_state *s)
     oom_push_cleanup(&forgetting, forget, &ev);
     eval_begin(&ev);
     ev.pool.unbacked = &h.unbacked;
-    ev.pool.reserve = s->reserve; /* large storage is accounted as usual; none is allocated */
     budget_start(&s->budget, &(struct limits){.steps = MAX_STEPS}, NULL);
     out->known = dry_run(&ev, &h);
     eval_end(&ev);

@@ -44,14 +44,6 @@ static bool apply(struct eval *ev, const struct step *s)
 
 /* ---- several steps in one ---- */
 
-/* Clearing the pages of a large block for each call would take longer than most loops. NULL: the
- * arena provides it. */
-static void *take_large_workspace(struct eval *ev, size_t size)
-{
-    struct reserve *reserve = ev->pool.reserve;
-    return reserve && size >= RESERVE_FROM ? reserve_take(reserve, size) : NULL;
-}
-
 static bool run_fused(struct eval *ev, const struct step *s)
 {
     enum { LINE = 64 };
@@ -72,7 +64,7 @@ static bool run_fused(struct eval *ev, const struct step *s)
     if (eval_is_dry_run(ev))
         return true;
     const size_t size = kern_fused_workspace(fused->loop, thread_pool_size(ev->workers)) + LINE;
-    void *large = take_large_workspace(ev, size);
+    void *large = size >= RESERVE_FROM ? mem_alloc(size) : NULL;
     char *workspace = large ? large : arena_alloc(&ev->scratch, size);
     workspace += (LINE - (uintptr_t)workspace % LINE) % LINE;
     kern_run_fused(ev->workers, fused->loop, results, views, workspace);

@@ -362,6 +362,8 @@ void eval_begin(struct eval *ev)
     oom_push_cleanup(&ev->abandoning, abandon, ev);
     ev->state->scalar_run.run = ev;
     take_pool(ev);
+    ev->pool.reserve = ev->state->reserve;
+    ev->outer_reserve = reserve_use(ev->state->reserve);
     take_scratch(ev);
     ev->constants = ARENA_ARRAY(&ev->scratch, struct value, p->constant_count);
     ev->done = ARENA_ARRAY(&ev->scratch, uint8_t, p->function_count);
@@ -377,6 +379,7 @@ void eval_begin(struct eval *ev)
 
 void eval_end(struct eval *ev)
 {
+    reserve_use(ev->outer_reserve);
     leave_pool(ev);
     leave_scratch(ev);
     oom_pop_cleanup(&ev->abandoning);
@@ -427,7 +430,6 @@ void eval_prepare(struct run_state *shared)
     struct eval ev = new_run(&messages, shared, NULL);
     eval_begin(&ev);
     ev.pool.limit = SIZE_MAX;
-    ev.pool.reserve = shared->reserve;
     eval_keep(&ev);
     eval_end(&ev);
     diags_free(&messages);
@@ -445,7 +447,6 @@ struct literal *eval_program(struct diags *ds, struct run_state *s,
     eval_begin(&ev);
     ev.pool.limit =
         p->options.limits.memory < SIZE_MAX ? (size_t)p->options.limits.memory : SIZE_MAX;
-    ev.pool.reserve = s->reserve;
     eval_trace_begin(&ev, &trace);
     struct literal *result = run_entry(&ev, args, a);
     eval_trace_end(&ev);

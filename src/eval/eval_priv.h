@@ -49,7 +49,7 @@ struct pool {
     struct buffer *spare;              /* headers without storage */
     struct buffer *free[POOL_CLASSES]; /* idle storage, by size class */
     size_t cached, live, peak;         /* idle bytes; bytes in use; peak of bytes in use */
-    struct reserve *reserve;           /* for large storage; or NULL */
+    struct reserve *reserve;           /* of large storage, in use; or NULL */
     size_t limit;                      /* on bytes in use and idle; 0: none */
     bool over;                         /* an allocation failed because of the limit */
     struct unbacked *unbacked;         /* in a dry run: unbacked storage; else NULL */
@@ -103,6 +103,7 @@ struct eval {
     struct run_state *state;
     struct thread_pool *workers; /* of the program; may be NULL */
     struct pool pool;
+    struct reserve *outer_reserve;   /* in use before the run */
     const struct exchange *exchange; /* other participants and the host; or NULL */
     struct arena scratch;            /* arrays of values, freed by mark and release */
     struct arena_mark start;         /* the empty arena */

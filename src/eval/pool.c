@@ -135,11 +135,9 @@ static bool fits_limit(struct pool *p, size_t more)
     return !over;
 }
 
-static char *fresh_storage(struct pool *p, bool large, size_t size)
+static char *fresh_storage(struct pool *p, size_t size)
 {
-    if (p->unbacked)
-        return pool_take_unbacked(p->unbacked, size);
-    return large ? reserve_take(p->reserve, size) : mem_alloc(size);
+    return p->unbacked ? pool_take_unbacked(p->unbacked, size) : mem_alloc(size);
 }
 
 struct buffer *pool_take(struct pool *p, size_t size)
@@ -158,10 +156,10 @@ struct buffer *pool_take(struct pool *p, size_t size)
         trim(p);
     if (!fits_limit(p, rounded))
         return NULL;
-    char *data = fresh_storage(p, large, rounded);
+    char *data = fresh_storage(p, rounded);
     if (!data) {
         trim_all(p);
-        data = fresh_storage(p, large, rounded);
+        data = fresh_storage(p, rounded);
     }
     if (!data)
         return NULL;

@@ -3,6 +3,7 @@
  */
 #include "base/digits.h"
 #include "base/mapped.h"
+#include "base/oom.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "base/wide.h"
@@ -148,8 +149,11 @@ END_TEST
 START_TEST(storage_reserve)
 {
     enum { MB = 1 << 20 };
+    struct oom_scope scope;
+    oom_enter(&scope, NULL);
     struct reserve *r = reserve_new();
-    char *a = reserve_take(r, 5 * MB + 1), *b = reserve_take(r, 4 * MB);
+    ck_assert_ptr_null(reserve_use(r));
+    char *a = mem_alloc(5 * MB + 1), *b = mem_alloc(4 * MB);
     ck_assert_ptr_nonnull(a);
     ck_assert_ptr_nonnull(b);
     ck_assert_uint_eq((uintptr_t)a % 64, 0);
@@ -159,29 +163,31 @@ START_TEST(storage_reserve)
     mem_free(a);
     size_t idle = reserve_idle(r); /* 0 under a sanitizer */
     ck_assert(idle == 0 || idle == 5 * MB + 4096);
-    char *again = reserve_take(r, 3 * MB);
+    char *again = mem_alloc(3 * MB);
     if (idle) {
         ck_assert_ptr_eq(again, a);
         ck_assert_uint_eq(reserve_idle(r), 0);
     }
-    char *small = reserve_take(r, 2 * MB); /* no block is idle */
+    char *small = mem_alloc(2 * MB); /* no block is idle */
     mem_free(again);
     mem_free(small);
-    char *large = reserve_take(r, 40 * MB); /* too large for the idle blocks, which are released */
+    char *large = mem_alloc(40 * MB); /* too large for the idle blocks, which are released */
     ck_assert_ptr_nonnull(large);
     ck_assert_uint_le(reserve_idle(r), RESERVE_SLACK);
     mem_free(large);
     reserve_trim(r, 0);
     ck_assert_uint_eq(reserve_idle(r), 0);
-    ck_assert_ptr_null(reserve_take(r, SIZE_MAX - 3));
-    ck_assert_ptr_null(reserve_take(r, SIZE_MAX / 2));
-    large = reserve_take(r, 3 * MB);
+    ck_assert_ptr_null(mem_alloc(SIZE_MAX - 3));
+    ck_assert_ptr_null(mem_alloc(SIZE_MAX / 2));
+    large = mem_alloc(3 * MB);
     mem_free(b);
+    ck_assert_ptr_eq(reserve_use(NULL), r);
     reserve_release(r);
     memset(large, 3, 3 * MB);
     mem_free(large); /* the last one, after its owner was freed */
     reserve_release(reserve_new());
     reserve_release(NULL);
+    oom_leave(&scope);
 }
 END_TEST
 
