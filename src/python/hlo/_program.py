@@ -12,17 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Callable, NamedTuple, Union
 
 from ._errors import Error, Messages, RunError
-from ._library import (
-    EVENT,
-    INFEED,
-    OUTFEED,
-    hlo_feeds,
-    hlo_origin,
-    hlo_run_options,
-    hlo_trace_callbacks,
-    lib,
-    options,
-)
+from ._library import hlo_feeds, hlo_origin, hlo_run_options, hlo_trace_callbacks, lib, options
 from ._module import Core, Instruction
 from ._values import Literal, any_literal, copy_to_numpy, leaf_ranges, to_literal, to_numpy
 
@@ -288,7 +278,7 @@ class _Run:
 
     def trace(self, after: Callable[[Any, Any], bool]) -> None:
         """Sets the callback of trace events, which must not raise."""
-        self._callbacks = options(hlo_trace_callbacks, after=EVENT(after))
+        self._callbacks = options(hlo_trace_callbacks, after=after)
         lib.hlo_trace(self._plan.handle, ctypes.byref(self._callbacks))
 
     def __call__(self) -> None:
@@ -456,9 +446,7 @@ class _Feeds:
         self._next = infeed if callable(infeed) else _shared_iterator(infeed or ())
         self._outfeed = outfeed
         self.struct = options(
-            hlo_feeds,
-            infeed=INFEED(self._take),
-            outfeed=OUTFEED(self._put) if outfeed else OUTFEED(),
+            hlo_feeds, infeed=self._take, outfeed=self._put if outfeed else None
         )
 
     def _take(self, _: Any, participant: int, call: int, m: int) -> int | None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._errors import Error, Messages, ParseError
-from ._library import RELEASE, hlo_text, hlo_tolerance, lib, options, take_text
+from ._library import hlo_text, hlo_tolerance, lib, options, take_text
 from ._shapes import SIGNED_BITS, ArrayShape, Shape, hlo_dtype, numpy_dtype, parse_shape
 
 _borrowed: dict[int, Any] = {}
@@ -22,7 +22,7 @@ def _pop(number: int, borrowed: dict[int, Any] = _borrowed) -> None:
     borrowed.pop(number, None)
 
 
-_release = RELEASE(_pop)
+_release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_pop)
 
 
 class Literal:
