@@ -8,16 +8,13 @@
 
 struct listed_inst {
     struct inst *inst;
-    size_t computation;
-    size_t *operands, *users, *callees;
-    size_t user_count, callee_count;
-    const char *name, *shape, *op_name, *where; /* NULL until requested */
+    size_t *users;
+    struct hlo_listed out; /* numbers; the rest when it is requested, until then the name is NULL */
 };
 struct listed_computation {
     struct computation *computation;
-    size_t first, caller_count;
-    size_t *callers, *parameters;
-    const char *name;
+    size_t *callers;
+    struct hlo_listed_computation out;
 };
 struct hlo_listing {
     const hlo_module *module;
@@ -39,10 +36,10 @@ static void number_all(struct hlo_listing *l, struct computation *const *order)
     l->by_index = ARENA_ARRAY(&l->arena, size_t, m->computation_count);
     l->numbers = ARENA_ARRAY(&l->arena, size_t *, m->computation_count);
     for (size_t c = 0; c < l->computation_count; c++) {
-        l->computations[c] =
-            (struct listed_computation){.computation = order[c], .first = l->count};
+        l->computations[c] = (struct listed_computation){
+            order[c], .out = {.first = l->count, .count = (size_t)order[c]->inst_count}};
         l->by_index[order[c]->index] = c;
-        l->count += (size_t)order[c]->inst_count;
+        l->count += l->computations[c].out.count;
     }
     l->insts = ARENA_ARRAY(&l->arena, struct listed_inst, l->count);
     for (size_t c = 0; c < l->computation_count; c++) {
@@ -50,8 +47,8 @@ static void number_all(struct hlo_listing *l, struct computation *const *order)
         size_t *numbers = l->numbers[order[c]->index] =
             ARENA_ARRAY(&l->arena, size_t, order[c]->inst_count);
         for (int k = 0; k < order[c]->inst_count; k++) {
-            size_t n = l->computations[c].first + (size_t)k;
-            l->insts[n] = (struct listed_inst){.inst = insts[k], .computation = c};
+            size_t n = l->computations[c].out.first + (size_t)k;
+            l->insts[n] = (struct listed_inst){.inst = insts[k], .out.computation = c};
             numbers[insts[k]->index] = n;
         }
     }
@@ -76,15 +73,17 @@ static bool last_is(const size_t *list, size_t count, size_t value)
 static void note_users(struct hlo_listing *l)
 {
     for (size_t n = 0; n < l->count; n++)
-        l->insts[n].users = ARENA_ARRAY(&l->arena, size_t, l->insts[n].inst->user_count);
+        l->insts[n].out.users = l->insts[n].users =
+            ARENA_ARRAY(&l->arena, size_t, l->insts[n].inst->user_count);
     for (size_t n = 0; n < l->count; n++) {
-        struct listed_inst *at = &l->insts[n];
-        at->operands = ARENA_ARRAY(&l->arena, size_t, at->inst->operand_count);
-        for (int k = 0; k < at->inst->operand_count; k++) {
-            at->operands[k] = hlo_listing_number(l, at->inst->operands[k]);
-            struct listed_inst *operand = &l->insts[at->operands[k]];
-            if (!last_is(operand->users, operand->user_count, n))
-                operand->users[operand->user_count++] = n;
+        const struct inst *inst = l->insts[n].inst;
+        size_t *operands = ARENA_ARRAY(&l->arena, size_t, inst->operand_count);
+        l->insts[n].out.operands = operands;
+        for (int k = 0; k < inst->operand_count; k++) {
+            operands[k] = hlo_listing_number(l, inst->operands[k]);
+            struct listed_inst *operand = &l->insts[operands[k]];
+            if (!last_is(operand->users, operand->out.user_count, n))
+                operand->users[operand->out.user_count++] = n;
         }
     }
 }
@@ -96,31 +95,38 @@ static void note_callees(struct hlo_listing *l)
         struct listed_inst *at = &l->insts[n];
         int count;
         struct computation **callees = inst_callee_list(&l->arena, at->inst, &count);
-        at->callees = ARENA_ARRAY(&l->arena, size_t, count);
-        at->callee_count = (size_t)count;
+        size_t *numbers = ARENA_ARRAY(&l->arena, size_t, count);
+        at->out.callees = numbers;
+        at->out.callee_count = (size_t)count;
         for (int k = 0; k < count; k++) {
-            at->callees[k] = l->by_index[callees[k]->index];
-            calls[at->callees[k]]++;
+            numbers[k] = l->by_index[callees[k]->index];
+            calls[numbers[k]]++;
         }
     }
     for (size_t c = 0; c < l->computation_count; c++)
-        l->computations[c].callers = ARENA_ARRAY(&l->arena, size_t, calls[c]);
+        l->computations[c].out.callers = l->computations[c].callers =
+            ARENA_ARRAY(&l->arena, size_t, calls[c]);
     for (size_t n = 0; n < l->count; n++)
-        for (size_t k = 0; k < l->insts[n].callee_count; k++) {
-            struct listed_computation *c = &l->computations[l->insts[n].callees[k]];
-            if (!last_is(c->callers, c->caller_count, n))
-                c->callers[c->caller_count++] = n;
+        for (size_t k = 0; k < l->insts[n].out.callee_count; k++) {
+            struct listed_computation *c = &l->computations[l->insts[n].out.callees[k]];
+            if (!last_is(c->callers, c->out.caller_count, n))
+                c->callers[c->out.caller_count++] = n;
         }
 }
 
 static void note_computations(struct hlo_listing *l)
 {
     for (size_t c = 0; c < l->computation_count; c++) {
-        struct listed_computation *at = &l->computations[c];
-        at->name = arena_str(&l->arena, at->computation->name).ptr;
-        at->parameters = ARENA_ARRAY(&l->arena, size_t, at->computation->param_count);
-        for (int k = 0; k < at->computation->param_count; k++)
-            at->parameters[k] = hlo_listing_number(l, at->computation->params[k]);
+        struct hlo_listed_computation *out = &l->computations[c].out;
+        const struct computation *at = l->computations[c].computation;
+        size_t *parameters = ARENA_ARRAY(&l->arena, size_t, at->param_count);
+        for (int k = 0; k < at->param_count; k++)
+            parameters[k] = hlo_listing_number(l, at->params[k]);
+        out->name = arena_str(&l->arena, at->name).ptr;
+        out->entry = at == l->module->m->entry;
+        out->root = hlo_listing_number(l, at->root);
+        out->parameter_count = (size_t)at->param_count;
+        out->parameters = parameters;
     }
 }
 
@@ -145,7 +151,7 @@ static void note_name(struct hlo_listing *l, struct str name, size_t n)
  * which is the last one, is visited first. */
 static void note_names(struct hlo_listing *l)
 {
-    const size_t entry = l->computations[l->computation_count - 1].first;
+    const size_t entry = l->computations[l->computation_count - 1].out.first;
     map_init(&l->computation_names, &l->arena);
     for (size_t c = l->computation_count; c-- > 0;)
         map_put(&l->computation_names, l->computations[c].computation->name, &l->computations[c]);
@@ -204,59 +210,38 @@ static struct place place_of(const hlo_listing *l, struct span span)
 struct hlo_listed_computation hlo_list_computation(const hlo_listing *l, size_t i)
 {
     OOM_SCOPE((struct hlo_listed_computation){0});
-    const struct listed_computation *at = &l->computations[i];
-    const struct computation *c = at->computation;
-    return (struct hlo_listed_computation){
-        .name = at->name,
-        .entry = c == l->module->m->entry,
-        .first = at->first,
-        .count = (size_t)c->inst_count,
-        .root = hlo_listing_number(l, c->root),
-        .parameter_count = (size_t)c->param_count,
-        .parameters = at->parameters,
-        .caller_count = at->caller_count,
-        .callers = at->callers,
-        .line = place_of(l, c->name_span).line,
-    };
+    struct hlo_listed_computation out = l->computations[i].out;
+    out.line = place_of(l, l->computations[i].computation->name_span).line;
+    return out;
 }
 
-static void spell(struct hlo_listing *l, struct listed_inst *at)
+/* Sets all that is not known since the listing was made. */
+static void describe(struct hlo_listing *l, const struct inst *i, struct hlo_listed *out)
 {
     SCOPED_BUF shape = {0};
-    const struct metadata *meta = inst_metadata(at->inst);
-    shape_print(&shape, at->inst->shape, true);
-    at->shape = arena_str(&l->arena, buf_view(&shape)).ptr;
-    at->name = arena_str(&l->arena, at->inst->name).ptr;
-    at->op_name = meta ? arena_str(&l->arena, meta->op_name).ptr : "";
-    at->where = arena_str(&l->arena, inst_where(&l->arena, at->inst)).ptr;
+    const struct metadata *meta = inst_metadata(i);
+    const struct place place = place_of(l, i->span);
+    shape_print(&shape, i->shape, true);
+    out->op = op_spelling(i->opcode);
+    out->shape = arena_str(&l->arena, buf_view(&shape)).ptr;
+    out->parameter = i->opcode == OP_PARAMETER ? (long)i->number : -1;
+    out->operand_count = (size_t)i->operand_count;
+    out->line = place.line;
+    out->column = place.column;
+    out->op_name = meta ? arena_str(&l->arena, meta->op_name).ptr : "";
+    out->where = arena_str(&l->arena, inst_where(&l->arena, i)).ptr;
+    out->missing_frame = inst_missing_frame(i);
+    out->name = arena_str(&l->arena, i->name).ptr;
 }
 
 struct hlo_listed hlo_list_inst(const hlo_listing *listing, size_t i)
 {
     OOM_SCOPE((struct hlo_listed){0});
-    hlo_listing *l = (hlo_listing *)(uintptr_t)listing; /* the cache of strings is mutable */
+    hlo_listing *l = (hlo_listing *)(uintptr_t)listing; /* the cache of texts is mutable */
     struct listed_inst *at = &l->insts[i];
-    const struct place place = place_of(l, at->inst->span);
-    if (!at->name)
-        spell(l, at);
-    return (struct hlo_listed){
-        .name = at->name,
-        .op = op_spelling(at->inst->opcode),
-        .shape = at->shape,
-        .computation = at->computation,
-        .parameter = at->inst->opcode == OP_PARAMETER ? (long)at->inst->number : -1,
-        .operand_count = (size_t)at->inst->operand_count,
-        .operands = at->operands,
-        .user_count = at->user_count,
-        .users = at->users,
-        .callee_count = at->callee_count,
-        .callees = at->callees,
-        .line = place.line,
-        .column = place.column,
-        .op_name = at->op_name,
-        .where = at->where,
-        .missing_frame = inst_missing_frame(at->inst),
-    };
+    if (!at->out.name)
+        describe(l, at->inst, &at->out);
+    return at->out;
 }
 
 static struct str without_percent(const char *name)
@@ -273,11 +258,11 @@ long hlo_list_find_computation(const hlo_listing *l, const char *name)
 static long find_within(const hlo_listing *l, size_t computation, struct str name)
 {
     const struct listed_computation *c = &l->computations[computation];
-    const size_t end = c->first + (size_t)c->computation->inst_count;
-    for (size_t n = c->first; n < end; n++)
+    const size_t end = c->out.first + c->out.count;
+    for (size_t n = c->out.first; n < end; n++)
         if (str_eq(l->insts[n].inst->name, name))
             return (long)n;
-    for (size_t n = c->first; n < end; n++)
+    for (size_t n = c->out.first; n < end; n++)
         if (str_eq(written_name(l, l->insts[n].inst), name))
             return (long)n;
     return -1;
