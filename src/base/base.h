@@ -61,6 +61,12 @@ static inline bool char_is_letter(char c) /* ASCII, or an underscore */
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
+/* The value of a hexadecimal digit; -1: none. */
+static inline int char_hex(char c)
+{
+    const char lower = (char)(c | 32);
+    return char_is_digit(c) ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
 struct str str_trim(struct str s); /* without leading and trailing blanks */
 /* Removes and returns the text before the first separator, which is removed too; all of the text if
  * it has none. */
@@ -241,6 +247,11 @@ static inline struct str buf_view(const struct buf *b)
 /* Length of the UTF-8 character at s[i]; 0 if the bytes there are not valid UTF-8 (overlong forms,
  * surrogates and code points above 10FFFF are invalid). */
 size_t str_utf8(struct str s, size_t i);
+bool str_is_utf8(struct str s);
+/* The position of the first byte of the character that `at` is in; the length is a position too. */
+size_t str_char_start(struct str s, size_t at);
+/* Writes a code point in UTF-8; returns the number of bytes. */
+size_t utf8_encode(uint32_t code, char out[4]);
 /* Appends a JSON string with quotes; invalid UTF-8 becomes U+FFFD. */
 void buf_json_str(struct buf *b, struct str s);
 /* Appends a JSON number with `digits` significant digits; an infinity or NaN becomes a string, as

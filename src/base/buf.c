@@ -132,6 +132,30 @@ size_t str_utf8(struct str s, size_t i)
     return n;
 }
 
+bool str_is_utf8(struct str s)
+{
+    for (size_t k = 0, n; k < s.len; k += n)
+        if ((n = str_utf8(s, k)) == 0)
+            return false;
+    return true;
+}
+
+size_t str_char_start(struct str s, size_t at)
+{
+    while (at > 0 && at < s.len && ((unsigned char)s.ptr[at] & 0xc0) == 0x80)
+        at--;
+    return at;
+}
+
+size_t utf8_encode(uint32_t code, char out[4])
+{
+    const size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t k = n; k-- > 1; code >>= 6)
+        out[k] = (char)(0x80 | (code & 0x3f));
+    out[0] = (char)(n == 1 ? code : (0xf00u >> n & 0xff) | code);
+    return n;
+}
+
 static void json_ascii(struct buf *b, char c)
 {
     switch (c) {

@@ -63,13 +63,7 @@ static struct str word(struct reader *r)
     return (struct str){start, (size_t)(r->at - start)};
 }
 
-static int hex(char c, bool lower)
-{
-    return char_is_digit(c)                ? c - '0'
-           : c >= 'A' && c <= 'F'          ? c - 'A' + 10
-           : lower && c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                           : -1;
-}
+static int hex(char c, bool lower) { return lower || c < 'a' ? char_hex(c) : -1; }
 
 /* Parses an escape after its backslash: a letter as in JSON, or two hexadecimal digits as in MLIR,
  * which prints upper case and reads both; \b and \f are JSON's own escapes. */
@@ -93,7 +87,7 @@ static bool four_digits(struct reader *r, uint32_t *out)
     uint32_t code = 0;
     int k = 0;
     for (; k < 4 && r->at + k < r->end; k++) {
-        int digit = hex(r->at[k], true);
+        int digit = char_hex(r->at[k]);
         if (digit < 0)
             return false;
         code = code * 16 + (uint32_t)digit;
@@ -125,11 +119,7 @@ static size_t code_point(struct reader *r, char *out)
             r->at -= 2;
         }
     }
-    size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (size_t k = n; k-- > 1; code >>= 6)
-        out[k] = (char)(0x80 | (code & 0x3f));
-    out[0] = (char)(n == 1 ? code : (0xf00u >> n & 0xff) | code);
-    return n;
+    return utf8_encode(code, out);
 }
 
 /* Parses a string after its opening quote. */

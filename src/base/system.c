@@ -377,15 +377,9 @@ static bool next_line(struct lines *l, char *line, size_t capacity)
 static uintptr_t take_address(const char **at)
 {
     uintptr_t v = 0;
-    for (;; ++*at) {
-        char c = **at;
-        if (c >= '0' && c <= '9')
-            v = v << 4 | (uintptr_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            v = v << 4 | (uintptr_t)(c - 'a' + 10);
-        else
-            return v;
-    }
+    for (; char_hex(**at) >= 0; ++*at)
+        v = v << 4 | (uintptr_t)char_hex(**at);
+    return v;
 }
 
 /* The path in a line whose range contains the address; NULL: other range, or no file. */

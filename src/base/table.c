@@ -86,8 +86,7 @@ static struct str truncate_cell(struct str s, size_t longest, struct buf *storag
 {
     if (s.len <= longest)
         return s;
-    for (s.len = longest - 3; s.len > 0 && ((unsigned char)s.ptr[s.len] & 0xc0) == 0x80;)
-        s.len--; /* not within a character */
+    s.len = str_char_start(s, longest - 3);
     storage->size = 0;
     buf_printf(storage, STR_FMT "...", STR_ARG(s));
     return buf_view(storage);

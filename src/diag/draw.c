@@ -52,23 +52,15 @@ static void put_clean(struct pen *p, struct str s, bool newlines)
     }
 }
 
-/* Moves `at` to the first byte of a character. */
-static size_t character_start(struct str line, size_t at)
-{
-    while (at > 0 && at < line.len && is_continuation(line.ptr[at]))
-        at--;
-    return at;
-}
-
 /* The visible part of a line: all of a short line, otherwise the surroundings of the caret. */
 static struct str window_of(struct str line, size_t caret, bool *cut_left, bool *cut_right)
 {
     size_t begin = 0, end = line.len;
     if (line.len > WINDOW_COLUMNS) {
-        begin = caret > WINDOW_BEFORE ? character_start(line, caret - WINDOW_BEFORE) : 0;
+        begin = caret > WINDOW_BEFORE ? str_char_start(line, caret - WINDOW_BEFORE) : 0;
         if (line.len - begin < WINDOW_COLUMNS)
-            begin = character_start(line, line.len - WINDOW_COLUMNS);
-        end = begin + WINDOW_COLUMNS < line.len ? character_start(line, begin + WINDOW_COLUMNS)
+            begin = str_char_start(line, line.len - WINDOW_COLUMNS);
+        end = begin + WINDOW_COLUMNS < line.len ? str_char_start(line, begin + WINDOW_COLUMNS)
                                                 : line.len;
     }
     *cut_left = begin > 0;

@@ -113,9 +113,8 @@ static void put_braille(struct buf *out, const struct curve *c, size_t column, s
         for (size_t x = 0; x < 2; x++)
             if (c->dots[(4 * row + y) * c->width + 2 * column + x])
                 code |= bits[y][x];
-    buf_putc(out, (char)(0xe0 | code >> 12));
-    buf_putc(out, (char)(0x80 | (code >> 6 & 0x3f)));
-    buf_putc(out, (char)(0x80 | (code & 0x3f)));
+    char character[4];
+    buf_bytes(out, character, utf8_encode(code, character));
 }
 
 static void put_side(struct buf *out, double v, bool labelled)

@@ -155,18 +155,15 @@ static char *path_of(struct str uri)
     if (!str_starts(uri, STR("file://")))
         return heap_str(uri);
     for (size_t i = 7; i < uri.len; i++) {
-        unsigned code;
-        char digits[3] = {0};
-        if (uri.ptr[i] == '%' && i + 2 < uri.len) {
-            memcpy(digits, uri.ptr + i + 1, 2);
-            if (strspn(digits, "0123456789abcdefABCDEF") == 2 && sscanf(digits, "%x", &code) == 1 &&
-                code) {
-                buf_putc(&path, (char)code);
-                i += 2;
-                continue;
-            }
+        const bool coded = uri.ptr[i] == '%' && i + 2 < uri.len;
+        const int high = coded ? char_hex(uri.ptr[i + 1]) : -1,
+                  low = coded ? char_hex(uri.ptr[i + 2]) : -1;
+        if (high >= 0 && low >= 0 && high + low > 0) {
+            buf_putc(&path, (char)(high * 16 + low));
+            i += 2;
+        } else {
+            buf_putc(&path, uri.ptr[i]);
         }
-        buf_putc(&path, uri.ptr[i]);
     }
     return heap_str(buf_view(&path));
 }

@@ -105,9 +105,7 @@ static void hover_piece(struct call *c, const struct document *d, size_t offset,
 
 static void put_code(struct buf *out, struct str text)
 {
-    size_t length = text.len < CODE_LENGTH ? text.len : CODE_LENGTH;
-    while (length < text.len && length > 0 && ((unsigned char)text.ptr[length] & 0xc0) == 0x80)
-        length--; /* whole characters */
+    const size_t length = str_char_start(text, text.len < CODE_LENGTH ? text.len : CODE_LENGTH);
     buf_puts(out, "```hlo\n");
     buf_bytes(out, text.ptr, length);
     buf_puts(out, length < text.len ? " ...\n```\n" : "\n```\n");

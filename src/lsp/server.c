@@ -455,15 +455,6 @@ static void put_log(struct call *c, struct str method)
     put_notification(c->out, "window/logMessage", buf_view(&params));
 }
 
-static bool is_utf8(struct str s)
-{
-    size_t n;
-    for (size_t i = 0; i < s.len; i += n)
-        if ((n = (unsigned char)s.ptr[i] < 0x80 ? 1 : str_utf8(s, i)) == 0)
-            return false;
-    return true;
-}
-
 /* Handles a request or notification. */
 static void receive_call(struct call *c, const struct dict_value *message)
 {
@@ -494,7 +485,7 @@ static void receive(struct lsp *s, struct str body, struct buf *out)
     struct dict_value message;
     struct dict_error error;
     arena_init(&c.arena);
-    if (!is_utf8(body))
+    if (!str_is_utf8(body))
         put_error(out, NULL, LSP_PARSE, STR("invalid UTF-8"));
     else if (dict_read(&c.arena, body, DICT_JSON, &message, &error))
         receive_call(&c, &message);

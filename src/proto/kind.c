@@ -46,14 +46,6 @@ static bool take_field(struct str *s, struct field *out)
     return true;
 }
 
-static bool is_utf8(struct str s)
-{
-    for (size_t k = 0, n; k < s.len; k += n)
-        if ((n = str_utf8(s, k)) == 0)
-            return false;
-    return true;
-}
-
 /* What the fields of one level show. */
 struct survey {
     bool well_formed, computations, shape;
@@ -66,7 +58,7 @@ struct survey {
 static void note_field(struct survey *y, const struct field *f)
 {
     const bool bytes = f->type == BYTES;
-    if (y->module_types && f->number <= 4 && (!bytes || (f->number <= 2 && !is_utf8(f->value))))
+    if (y->module_types && f->number <= 4 && (!bytes || (f->number <= 2 && !str_is_utf8(f->value))))
         y->module_types = false;
     if ((f->number == 5 || f->number == 6) && f->type != VARINT)
         y->module_types = false;

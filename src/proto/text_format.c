@@ -80,14 +80,7 @@ static struct str take_word(struct lexer *x)
 
 /* ---- strings ---- */
 
-static int digit_of(char c, int base)
-{
-    const int v = char_is_digit(c)       ? c - '0'
-                  : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                  : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                         : 99;
-    return v < base ? v : -1;
-}
+static int digit_of(char c, int base) { return char_hex(c) < base ? char_hex(c) : -1; }
 
 /* A number of at most `most` digits of an escape. */
 static bool take_code(struct lexer *x, int base, int most, unsigned *out)
@@ -97,25 +90,6 @@ static bool take_code(struct lexer *x, int base, int most, unsigned *out)
     for (; n < most && x->at < x->end && digit_of(*x->at, base) >= 0; n++)
         *out = *out * (unsigned)base + (unsigned)digit_of(*x->at++, base);
     return n > 0;
-}
-
-static void put_utf8(struct buf *out, unsigned c)
-{
-    if (c < 0x80) {
-        buf_putc(out, (char)c);
-    } else if (c < 0x800) {
-        buf_putc(out, (char)(0xc0 | c >> 6));
-        buf_putc(out, (char)(0x80 | (c & 63)));
-    } else if (c < 0x10000) {
-        buf_putc(out, (char)(0xe0 | c >> 12));
-        buf_putc(out, (char)(0x80 | (c >> 6 & 63)));
-        buf_putc(out, (char)(0x80 | (c & 63)));
-    } else {
-        buf_putc(out, (char)(0xf0 | (c >> 18 & 7)));
-        buf_putc(out, (char)(0x80 | (c >> 12 & 63)));
-        buf_putc(out, (char)(0x80 | (c >> 6 & 63)));
-        buf_putc(out, (char)(0x80 | (c & 63)));
-    }
 }
 
 /* An escape after its backslash. */
@@ -145,10 +119,8 @@ static bool take_escape(struct lexer *x, struct buf *out)
                                                                  : 2,
                                                       &code))
         return fail(x, from, "invalid escape in a string");
-    if (wide)
-        put_utf8(out, code);
-    else
-        buf_putc(out, (char)code);
+    char bytes_of_code[4] = {(char)code};
+    buf_bytes(out, bytes_of_code, wide ? utf8_encode(code, bytes_of_code) : 1);
     return true;
 }
 

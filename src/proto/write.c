@@ -23,17 +23,9 @@ void *proto_new(struct writer *w, const ProtobufCMessageDescriptor *d)
     return m;
 }
 
-static bool is_text(struct str s)
-{
-    for (size_t k = 0, n; k < s.len; k += n)
-        if (s.ptr[k] == '\0' || (n = str_utf8(s, k)) == 0)
-            return false;
-    return true;
-}
-
 char *proto_new_string(struct writer *w, struct str s)
 {
-    if (!is_text(s))
+    if (!wire_is_text(s))
         proto_write_error(w, "a string that is not UTF-8 text");
     return (char *)(uintptr_t)arena_str(w->a, s).ptr;
 }

@@ -175,10 +175,8 @@ static bool moves_in_history(const struct line_editor *e, wint_t key)
 /* The position in a line nearest to a column in bytes, at a character boundary. */
 static size_t in_line(struct str all, size_t line, size_t column)
 {
-    size_t end = line_end(all, line), at = end - line > column ? line + column : end;
-    while (at > line && at < end && ((unsigned char)all.ptr[at] & 0xc0) == 0x80)
-        at--;
-    return at;
+    const size_t end = line_end(all, line);
+    return str_char_start(all, end - line > column ? line + column : end);
 }
 
 static unsigned char key_up(EditLine *el, wint_t key)
@@ -229,9 +227,7 @@ static struct str common_part(const struct completions *c)
     size_t n = 0;
     while (n < common.len && n < last.len && common.ptr[n] == last.ptr[n])
         n++;
-    while (n > 0 && n < common.len && ((unsigned char)common.ptr[n] & 0xc0) == 0x80)
-        n--; /* not inside a character */
-    return (struct str){common.ptr, n};
+    return (struct str){common.ptr, str_char_start(common, n)};
 }
 
 /* First Tab: inserts the common prefix of all candidates. Second: lists them. Third: lists all of

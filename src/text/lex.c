@@ -299,8 +299,6 @@ static const char *hex_float_end(const char *s, const char *end)
     return e == p ? NULL : e;
 }
 
-static int hex_digit(char c) { return c <= '9' ? c - '0' : (c | 32) - 'a' + 10; }
-
 /* The value of a hexadecimal float that hex_float_end has matched. Digits beyond 60 bits only
  * affect rounding by being zero or not. */
 static double hex_float(const char *s, const char *end)
@@ -313,10 +311,10 @@ static double hex_float(const char *s, const char *end)
         if (*p == '.') {
             digit_scale = -4;
         } else if (mantissa >> 60) {
-            mantissa |= hex_digit(*p) != 0;
+            mantissa |= char_hex(*p) != 0;
             exponent += 4 + digit_scale;
         } else {
-            mantissa = mantissa << 4 | (uint64_t)hex_digit(*p);
+            mantissa = mantissa << 4 | (uint64_t)char_hex(*p);
             exponent += digit_scale;
         }
     }
@@ -358,7 +356,7 @@ static int take_escape(const char **at, const char *end, char *out)
     if (!byte && !digit_count)
         return -1;
     for (; p < end && is_class(*p, C_HEX) && (byte || n < digit_count); n++) {
-        v = v * 16 + (unsigned)hex_digit(*p++);
+        v = v * 16 + (unsigned)char_hex(*p++);
         if (byte && v > 0xff)
             return -1;
     }
@@ -369,18 +367,7 @@ static int take_escape(const char **at, const char *end, char *out)
     }
     if (n < digit_count || v > 0x10ffff || (v >= 0xd800 && v < 0xe000))
         return -1;
-    if (v < 0x80)
-        return out[0] = (char)v, 1;
-    if (v < 0x800)
-        return out[0] = (char)(0xc0 | v >> 6), out[1] = (char)(0x80 | (v & 63)), 2;
-    if (v < 0x10000)
-        return out[0] = (char)(0xe0 | v >> 12), out[1] = (char)(0x80 | (v >> 6 & 63)),
-               out[2] = (char)(0x80 | (v & 63)), 3;
-    out[0] = (char)(0xf0 | v >> 18);
-    out[1] = (char)(0x80 | (v >> 12 & 63));
-    out[2] = (char)(0x80 | (v >> 6 & 63));
-    out[3] = (char)(0x80 | (v & 63));
-    return 4;
+    return (int)utf8_encode(v, out);
 }
 
 /* The byte after the closing quote, or NULL; `escapes` is set if there are any. */
@@ -463,7 +450,7 @@ static void lex_nan(struct parser *p, const char *begin, const char *s, const ch
         bool form = end - s > 3 && s[1] == '0' && (s[2] == 'x' || s[2] == 'X');
         payload = 0;
         for (; form && q < end && is_class(*q, C_HEX) && payload < INT64_C(1) << 52; q++)
-            payload = payload << 4 | hex_digit(*q);
+            payload = payload << 4 | char_hex(*q);
         if (!form || q == digits || !at_char(q, end, ')') || payload < 1 ||
             payload >= INT64_C(1) << 52) {
             set_error(p, LEX_NAN, begin, s);

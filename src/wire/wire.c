@@ -204,14 +204,9 @@ static bool is_well_packed(const ProtobufCFieldDescriptor *f, struct str value)
     return true;
 }
 
-static bool is_text(struct str s)
+bool wire_is_text(struct str s)
 {
-    for (size_t k = 0, n; k < s.len; k += n) {
-        n = str_utf8(s, k);
-        if (n == 0 || s.ptr[k] == '\0')
-            return false;
-    }
-    return true;
+    return str_is_utf8(s) && (s.len == 0 || !memchr(s.ptr, '\0', s.len));
 }
 
 static bool is_singular_message(const ProtobufCFieldDescriptor *f)
@@ -269,7 +264,7 @@ static bool copy_field(struct walk *w, const struct level *l, const struct wire_
     }
     if (is_packed(f, field->type) && !is_well_packed(f, field->value))
         return report_malformed(w, l->at, "malformed list of numbers");
-    if (f->type == PROTOBUF_C_TYPE_STRING && !is_text(field->value))
+    if (f->type == PROTOBUF_C_TYPE_STRING && !wire_is_text(field->value))
         return report_malformed(w, l->at, "string is not UTF-8 text");
     w->taken += bytes_of_field(f, field->value);
     buf_str(&w->out, whole);

@@ -64,6 +64,8 @@ struct wire_field {
 bool wire_varint(struct wire_cursor *c, uint64_t *out);
 /* Reads the next field; false if it is malformed or truncated. */
 bool wire_next(struct wire_cursor *c, struct wire_field *out);
+/* Whether it may be a string: UTF-8 without NUL. */
+bool wire_is_text(struct str s);
 /* The wire type of a field that is not packed. */
 enum wire_type wire_type_of(const ProtobufCFieldDescriptor *f);
 

@@ -57,12 +57,10 @@ static bool parse_bits(struct str word, uint64_t *out)
     if (word.len < 3 || word.len > 18 || word.ptr[0] != '0' || word.ptr[1] != 'x')
         return false;
     for (size_t k = 2; k < word.len; k++) {
-        char c = word.ptr[k];
-        const char *digits = "0123456789abcdef",
-                   *digit = c ? strchr(digits, c >= 'A' && c <= 'F' ? c + 32 : c) : NULL;
-        if (!digit)
+        const int digit = char_hex(word.ptr[k]);
+        if (digit < 0)
             return false;
-        *out = *out << 4 | (uint64_t)(digit - digits);
+        *out = *out << 4 | (uint64_t)digit;
     }
     return true;
 }
