@@ -369,13 +369,17 @@ struct computation **inst_callee_list(struct arena *a, const struct inst *i, int
     return list;
 }
 
-int inst_compare_type(const struct inst *i)
+int inst_usual_compare_type(const struct inst *i)
 {
     enum dtype t = i->operand_count ? i->operands[0]->shape->dtype : DT_F32;
-    int otherwise = dtype_is_float(t) || dtype_is_complex(t) ? E_TYPE_FLOAT
-                    : dtype_is_signed(t)                     ? E_TYPE_SIGNED
-                                                             : E_TYPE_UNSIGNED;
-    return inst_enum(i, A_TYPE, otherwise);
+    return dtype_is_float(t) || dtype_is_complex(t) ? E_TYPE_FLOAT
+           : dtype_is_signed(t)                     ? E_TYPE_SIGNED
+                                                    : E_TYPE_UNSIGNED;
+}
+
+int inst_compare_type(const struct inst *i)
+{
+    return inst_enum(i, A_TYPE, inst_usual_compare_type(i));
 }
 
 /* Table entries are numbered from 1; NULL for a number without an entry. */
@@ -432,21 +436,13 @@ void module_link(struct module *m)
             link_computation(m->computations[c]);
 }
 
-static bool takes_global_ids(enum opcode op)
-{
-    for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
-        if (a->id == A_USE_GLOBAL_DEVICE_IDS)
-            return true;
-    return false;
-}
-
 int inst_group_mode(const struct inst *i)
 {
     if (inst_has(i, A_MODE))
         return inst_enum(i, A_MODE, 0);
     if (!inst_has(i, A_CHANNEL_ID))
         return E_MODE_CROSS_REPLICA;
-    if (!takes_global_ids(i->opcode))
+    if (!op_attr_of(i->opcode, A_USE_GLOBAL_DEVICE_IDS))
         return E_MODE_CROSS_PARTITION;
     return inst_bool(i, A_USE_GLOBAL_DEVICE_IDS) ? E_MODE_FLATTENED_ID
                                                  : E_MODE_CROSS_REPLICA_AND_PARTITION;

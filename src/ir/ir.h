@@ -453,8 +453,9 @@ int inst_callees(const struct inst *i, struct computation **out);
 /* The same as a list in the arena; NULL if it is empty. */
 struct computation **inst_callee_list(struct arena *a, const struct inst *i, int *count);
 
-/* The effective comparison type of a compare: enum E_TYPE_*. */
+/* The effective comparison type of a compare, and that of its element type: enum E_TYPE_*. */
 int inst_compare_type(const struct inst *i);
+int inst_usual_compare_type(const struct inst *i);
 
 /* The meaning of the ids in a collective's groups or pairs: E_MODE_... (grammar/values.md 16.2). */
 int inst_group_mode(const struct inst *i);

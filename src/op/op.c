@@ -153,6 +153,14 @@ static bool attr_is(enum attr_id a, struct str word)
            memcmp(attr_table[a].spelling, word.ptr, word.len) == 0;
 }
 
+const struct op_attr *op_attr_of(enum opcode op, enum attr_id id)
+{
+    const struct op_attr *a = op_table[op].attrs;
+    while (a->id != A_NONE && a->id != id)
+        a++;
+    return a->id == A_NONE ? NULL : a;
+}
+
 const struct op_attr *op_attr_find(enum opcode op, struct str word)
 {
     for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
@@ -193,12 +201,8 @@ enum form form_find(struct str word)
 
 const struct op_attr *form_attr_find(enum opcode op, struct str word)
 {
-    for (size_t k = 0; k < COUNT_OF(form_attrs); k++) {
-        if (form_attrs[k].opcode != op || !str_is(word, form_attrs[k].spelling))
-            continue;
-        for (const struct op_attr *a = op_table[op].attrs; a->id != A_NONE; a++)
-            if (a->id == form_attrs[k].attr)
-                return a;
-    }
+    for (size_t k = 0; k < COUNT_OF(form_attrs); k++)
+        if (form_attrs[k].opcode == op && str_is(word, form_attrs[k].spelling))
+            return op_attr_of(op, form_attrs[k].attr);
     return NULL;
 }

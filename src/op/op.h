@@ -189,7 +189,8 @@ static inline bool op_is(enum opcode op, unsigned flags) { return op_table[op].f
 static inline bool op_passes(enum opcode op) { return op_table[op].class == CLASS_PASS; }
 
 enum opcode op_find(struct str word); /* OP_INVALID when unknown */
-/* An attribute of the opcode; or NULL. */
+/* An attribute of the opcode, by its id or its name; or NULL. */
+const struct op_attr *op_attr_of(enum opcode op, enum attr_id id);
 const struct op_attr *op_attr_find(enum opcode op, struct str word);
 /* An attribute that every opcode may have, or A_NONE. */
 enum attr_id attr_find_common(struct str word);

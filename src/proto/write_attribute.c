@@ -365,20 +365,15 @@ static void set_map_dimensions(struct writer *w, const struct inst *i, inst_prot
         out->dimensions[d] = d;
 }
 
-static bool is_dropped(const struct inst *i, enum attr_id id)
-{
-    for (const struct op_attr *a = op_table[i->opcode].attrs; a->id != A_NONE; a++)
-        if (a->id == id)
-            return a->use & (USE_DROPPED | USE_BUILDER);
-    return false;
-}
-
 void proto_write_attributes(struct writer *w, const struct inst *i, inst_proto *out)
 {
     set_defaults(w, i, out);
-    for (int k = 0; k < i->attr_count; k++)
-        if (!is_dropped(i, (enum attr_id)i->attrs[k].id))
-            set_attribute(w, i, (enum attr_id)i->attrs[k].id, i->attrs[k].v, out);
+    for (int k = 0; k < i->attr_count; k++) {
+        const enum attr_id id = (enum attr_id)i->attrs[k].id;
+        const struct op_attr *own = op_attr_of((enum opcode)i->opcode, id);
+        if (!own || !(own->use & (USE_DROPPED | USE_BUILDER)))
+            set_attribute(w, i, id, i->attrs[k].v, out);
+    }
     if (i->opcode == OP_MAP)
         set_map_dimensions(w, i, out);
 }

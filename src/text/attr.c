@@ -458,30 +458,6 @@ void attr_print_value(struct buf *out, enum attr_id id, const struct inst *i, un
 
 /* ---- which attributes are printed ---- */
 
-static uint8_t use_of(const struct inst *i, enum attr_id id)
-{
-    for (const struct op_attr *a = op_table[i->opcode].attrs; a->id != A_NONE; a++)
-        if (a->id == id)
-            return a->use;
-    return 0;
-}
-
-/* The comparison type implied by the element type of the operands. */
-static int default_compare_type(const struct inst *i)
-{
-    if (!i->operand_count || !i->operands[0]->shape)
-        return -1;
-    switch (dtype_class(i->operands[0]->shape->dtype)) {
-    case DC_FLOAT:
-    case DC_COMPLEX: return E_TYPE_FLOAT;
-    case DC_SIGNED: return E_TYPE_SIGNED;
-    case DC_PRED:
-    case DC_UNSIGNED: return E_TYPE_UNSIGNED;
-    case DC_OTHER: break;
-    }
-    return -1;
-}
-
 static bool any_enum(struct enum_list l)
 {
     for (int i = 0; i < l.count; i++)
@@ -506,7 +482,7 @@ static bool differs_from_default(const struct inst *i, const struct attr *a)
         /* the default of topk's is_stable is true */
         return a->id == A_IS_STABLE && i->opcode == OP_TOPK ? !v.b : v.b != (usual == 1);
     case KIND_INT: return usual == NO_DEFAULT || v.i != usual;
-    case KIND_ENUM: return a->id == A_TYPE ? v.e != default_compare_type(i) : v.e != 0;
+    case KIND_ENUM: return a->id == A_TYPE ? v.e != inst_usual_compare_type(i) : v.e != 0;
     case KIND_ENUM_LIST: return any_enum(v.enums);
     case KIND_INT_LIST: return v.ints.count > 0;
     case KIND_INT_LIST_LIST: return v.ints_list.count > 0;
@@ -534,8 +510,8 @@ bool attr_is_printed(const struct inst *i, const struct attr *a,
         return false;
     if (a->id == A_CONTROL_PREDECESSORS && options->no_control_dependencies)
         return false;
-    uint8_t use = use_of(i, (enum attr_id)a->id);
-    if (use & USE_DROPPED)
+    const struct op_attr *own = op_attr_of(i->opcode, (enum attr_id)a->id);
+    if (own && own->use & USE_DROPPED)
         return false;
-    return use & (USE_REQUIRED | USE_ALWAYS) || differs_from_default(i, a);
+    return (own && own->use & (USE_REQUIRED | USE_ALWAYS)) || differs_from_default(i, a);
 }

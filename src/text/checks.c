@@ -474,10 +474,8 @@ static void all_dimensions(struct parser *p, struct inst *i)
 
 static void drop_default_type(struct parser *p, struct inst *i)
 {
-    int given = inst_enum(i, A_TYPE, -1);
-    inst_remove_attr(i, A_TYPE);
-    if (given >= 0 && given != inst_compare_type(i))
-        inst_set_attr(p->m, i, A_TYPE, (union attr_value){.e = given}, i->span);
+    if (inst_compare_type(i) == inst_usual_compare_type(i))
+        inst_remove_attr(i, A_TYPE);
 }
 
 typedef void normalise_fn(struct parser *p, struct inst *i);
