@@ -60,12 +60,10 @@ static bool has_no_operands(const struct inst *i)
 static void name_all(struct reducer *r, const struct computation *c, struct names *out,
                      size_t *capacity)
 {
-    struct arena scratch;
-    arena_init(&scratch);
+    SCOPED_ARENA scratch = arena_make();
     struct inst **order = computation_order(&scratch, c);
     for (int k = 0; k < c->inst_count; k++)
         VEC_PUSH(&r->arena, out->at, out->count, *capacity) = arena_str(&r->arena, order[k]->name);
-    arena_free(&scratch);
 }
 
 static struct names names_of_entry(struct reducer *r)
@@ -79,14 +77,12 @@ static struct names names_of_entry(struct reducer *r)
 static struct names names_of_all(struct reducer *r)
 {
     struct names n = {0};
-    struct arena scratch;
+    SCOPED_ARENA scratch = arena_make();
     size_t capacity = 0;
     int count;
-    arena_init(&scratch);
     struct computation **order = module_order(&scratch, r->now, &count);
     for (int c = 0; c < count; c++)
         name_all(r, order[c], &n, &capacity);
-    arena_free(&scratch);
     return n;
 }
 
@@ -99,17 +95,13 @@ typedef size_t shrink_fn(struct reducer *r, struct edit *e, struct arena *scratc
 static bool try_chunk(struct reducer *r, const struct names *names, size_t from, size_t to,
                       shrink_fn *shrink, int how)
 {
-    struct arena scratch;
-    arena_init(&scratch);
+    SCOPED_ARENA scratch = arena_make();
     struct set s = set_new(r, &scratch);
     struct edit *e = edit_new(r->now);
-    bool better = false;
     if (add_names(r, &s, names, from, to) > 0 && shrink(r, e, &scratch, &s, how) > 0)
-        better = reducer_try(r, e);
-    else
-        edit_free(e);
-    arena_free(&scratch);
-    return better;
+        return reducer_try(r, e);
+    edit_free(e);
+    return false;
 }
 
 /* Tries halves, quarters, ... and finally single instructions, later ones first. */

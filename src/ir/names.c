@@ -208,8 +208,7 @@ struct str uniquifier_name(struct uniquifier *u, struct str prefix)
 
 void module_uniquify(struct module *m)
 {
-    struct arena scratch;
-    arena_init(&scratch);
+    SCOPED_ARENA scratch = arena_make();
     struct uniquifier *computations = new_in(&m->arena, &scratch),
                       *insts = new_in(&m->arena, &scratch);
     for (int k = 0; k < m->computation_count; k++) {
@@ -218,5 +217,4 @@ void module_uniquify(struct module *m)
         for (int i = 0; i < c->inst_count; i++)
             c->insts[i]->name = uniquifier_name(insts, c->insts[i]->name);
     }
-    arena_free(&scratch);
 }

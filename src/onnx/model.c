@@ -199,17 +199,14 @@ hlo_module *hlo_onnx_import(const hlo_onnx *h, hlo_onnx_value *const *inputs, in
 {
     OOM_SCOPE((hlo_messages_no_memory(m), NULL));
     struct onnx_import_options o = {.bound = bound};
-    struct arena a;
-    arena_init(&a);
+    SCOPED_ARENA a = arena_make();
     if (inputs) {
         struct onnx_value *values = ARENA_ARRAY(&a, struct onnx_value, h->input_count);
         for (size_t i = 0; i < h->input_count; i++)
             values[i] = inputs[i]->v;
         o.inputs = values;
     }
-    hlo_module *module = onnx_import(h->model, &o, m);
-    arena_free(&a);
-    return module;
+    return onnx_import(h->model, &o, m);
 }
 
 hlo_literal *hlo_onnx_argument(const hlo_onnx_value *h, const hlo_module *module, size_t param,

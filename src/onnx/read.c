@@ -286,15 +286,13 @@ static bool read_model(struct reader *r, const Onnx__ModelProto *from)
 ProtobufCMessage *onnx_unpack(const ProtobufCMessageDescriptor *d, struct str bytes,
                               const char *path, hlo_messages *m)
 {
-    struct arena scratch;
-    arena_init(&scratch);
+    SCOPED_ARENA scratch = arena_make();
     struct wire_scan scan = {.arena = &scratch};
     ProtobufCMessage *message = wire_unpack(&scan, d, bytes);
     if (!message && scan.at != SIZE_MAX)
         onnx_error(m, path, "malformed ONNX file: %s at byte %zu", scan.why, scan.at);
     else if (!message)
         onnx_error(m, path, "malformed ONNX file: %s", scan.why);
-    arena_free(&scratch);
     return message;
 }
 

@@ -134,13 +134,11 @@ bool onnx_value_fits(const struct onnx_value *v, const struct onnx_type *type, c
 
 bool onnx_error(hlo_messages *m, const char *file, const char *format, ...)
 {
-    struct arena a;
+    SCOPED_ARENA a = arena_make();
     va_list ap;
-    arena_init(&a);
     va_start(ap, format);
     hlo_messages_add(m, file, arena_vprintf(&a, format, ap).ptr);
     va_end(ap);
-    arena_free(&a);
     return false;
 }
 

@@ -350,13 +350,10 @@ int entry_type(struct session *s, struct str text)
 
 static int do_computations(struct session *s, struct source_text *from, const struct reading *r)
 {
-    struct arena a;
+    SCOPED_ARENA a = arena_make();
     struct syntax_module module;
-    arena_init(&a);
-    if (!syntax_module(&a, r->text, &module)) {
-        arena_free(&a);
+    if (!syntax_module(&a, r->text, &module))
         return report_error(s, HLO_REJECTED, "expected an instruction or a computation");
-    }
     struct state *next = state_copy(session_state(s));
     hlo_messages *m = hlo_messages_new();
     for (size_t i = 0; i < module.count; i++)
@@ -364,7 +361,6 @@ static int do_computations(struct session *s, struct source_text *from, const st
                                               module.computations[i].whole, "", ""));
     bool ok = session_take(s, next, m);
     report_messages(s, m);
-    arena_free(&a);
     return ok ? HLO_OK : HLO_REJECTED;
 }
 

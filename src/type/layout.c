@@ -53,13 +53,11 @@ bool layout_is_default(const struct layout *l) { return is_plain(l) && layout_is
 bool ints_are_permutation(int n, const int64_t *order)
 {
     bool few[64] = {false};
-    struct arena many; /* ranks above 64 occur in adversarial text only */
-    arena_init(&many);
+    SCOPED_ARENA many = arena_make(); /* ranks above 64 occur in adversarial text only */
     bool *seen = n <= 64 ? few : ARENA_ARRAY(&many, bool, n);
     int i = 0;
     for (; i < n && order[i] >= 0 && order[i] < n && !seen[order[i]]; i++)
         seen[order[i]] = true;
-    arena_free(&many);
     return i == n;
 }
 

@@ -93,8 +93,7 @@ static bool check_inst(struct verify *v, const struct inst *i)
 
 bool verify_module(struct diags *ds, struct module *m, const struct verify_options *options)
 {
-    struct arena scratch;
-    arena_init(&scratch);
+    SCOPED_ARENA scratch = arena_make();
     struct verify v = {.ds = ds,
                        .m = m,
                        .arena = &scratch,
@@ -117,6 +116,5 @@ bool verify_module(struct diags *ds, struct module *m, const struct verify_optio
         verify_buffers(&v);
         verify_module_rules(&v);
     }
-    arena_free(&scratch);
     return ds->errors == before;
 }

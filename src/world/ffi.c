@@ -213,15 +213,12 @@ static bool run(struct ffi_frame *frame, ffi_handler *handler, struct buf *why)
 bool ffi_call(native_fn *code, const struct foreign_call *c, const struct foreign_array *in,
               const struct foreign_array *out, struct buf *why)
 {
-    struct arena a;
+    SCOPED_ARENA a = arena_make();
     struct ffi_context context = {c->participant};
     struct ffi_frame frame = {
         .size = FFI_FRAME_SIZE, .api = &api, .context = &context, .stage = FFI_EXECUTE};
-    arena_init(&a);
-    bool ok = make_list(&a, in, c->operand_count, &frame.args, why) &&
-              make_list(&a, out, c->result_count, &frame.results, why) &&
-              ffi_read_attrs(&a, inst_str(c->inst, A_BACKEND_CONFIG), &frame.attrs, why) &&
-              run(&frame, (ffi_handler *)code, why);
-    arena_free(&a);
-    return ok;
+    return make_list(&a, in, c->operand_count, &frame.args, why) &&
+           make_list(&a, out, c->result_count, &frame.results, why) &&
+           ffi_read_attrs(&a, inst_str(c->inst, A_BACKEND_CONFIG), &frame.attrs, why) &&
+           run(&frame, (ffi_handler *)code, why);
 }

@@ -265,12 +265,11 @@ static void start(struct rank_run *c)
 
 static void feed_in(struct rank_run *c, const struct item *request)
 {
-    struct arena a;
+    SCOPED_ARENA a = arena_make();
     struct budget b;
     struct literal *l = NULL;
     size_t size = 0;
     void *bytes = NULL;
-    arena_init(&a);
     budget_start(&b, &(struct limits){0},
                  &c->stop); /* the time limit is checked by the participant */
     enum feed received = c->feeds->infeed(c->feeds->context, request->h.from, &b, &a, &l);
@@ -283,15 +282,13 @@ static void feed_in(struct rank_run *c, const struct item *request)
     send_reply(c, request, received, (struct block){bytes, size});
     pthread_mutex_unlock(&c->lock);
     mem_free(bytes);
-    arena_free(&a);
 }
 
 static void feed_out(struct rank_run *c, const struct item *request)
 {
-    struct arena a;
+    SCOPED_ARENA a = arena_make();
     struct budget b;
     struct reader r = {request->body, request->size};
-    arena_init(&a);
     budget_start(&b, &(struct limits){0}, &c->stop);
     struct literal *l = request->body_missing ? NULL : unpack_literal(&a, &r);
     bool ok = l && c->feeds->outfeed(c->feeds->context, request->h.from, &b, l);
@@ -300,7 +297,6 @@ static void feed_out(struct rank_run *c, const struct item *request)
     pthread_mutex_unlock(&c->lock);
     if (l)
         literal_free_data(l);
-    arena_free(&a);
 }
 
 static void *serve(void *context)
