@@ -35,12 +35,9 @@ void change_put_attributes(struct buf *out, struct str rest, const struct match_
     const struct str name = v->attribute;
     const char *at = name.len > 0 ? memmem(rest.ptr, rest.len, name.ptr, name.len) : NULL;
     if (at) {
-        const size_t head = (size_t)(at - rest.ptr) + name.len;
-        buf_bytes(out, rest.ptr, head);
+        buf_str(out, str_take(&rest, (size_t)(at - rest.ptr) + name.len));
         buf_str(out, v->value);
-        rest = (struct str){rest.ptr + head, rest.len - head};
-        const size_t old = value_length(rest);
-        rest = (struct str){rest.ptr + old, rest.len - old};
+        rest = str_skip(rest, value_length(rest));
     }
     buf_str(out, rest);
 }

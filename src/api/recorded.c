@@ -359,9 +359,7 @@ static struct str take_until(struct str *s, const char *ends)
     size_t n = 0;
     while (n < s->len && !strchr(ends, s->ptr[n]))
         n++;
-    const struct str word = {s->ptr, n};
-    *s = (struct str){s->ptr + n, s->len - n};
-    return word;
+    return str_take(s, n);
 }
 
 static bool find_inst(struct finding *f, struct str name)
@@ -398,8 +396,7 @@ static bool read_iterations(struct finding *f, struct str word)
             return fail(
                 f, "expected an iteration (from 0) after '@', or @OUTER.INNER for nested loops");
         more = word.len > 0;
-        if (more)
-            word = (struct str){word.ptr + 1, word.len - 1};
+        word = str_skip(word, more);
     }
     return true;
 }
@@ -451,8 +448,7 @@ static bool read_index(struct finding *f, struct str inside, const int64_t *dims
             e->index[rank] = at < 0 ? at + dims[rank] : at;
         }
         more = inside.len > 0;
-        if (more)
-            inside = (struct str){inside.ptr + 1, inside.len - 1};
+        inside = str_skip(inside, more);
     }
     if (rank != f->shape->rank)
         return fail(f, "%d ind%s, " STR_FMT " has %d dimension%s", rank, rank == 1 ? "ex" : "ices",
@@ -508,10 +504,10 @@ static bool find_odd(struct finding *f, struct hlo_element *e)
 static bool find_index(struct finding *f, struct hlo_element *e)
 {
     while (f->rest.len > 0 && f->rest.ptr[0] == '[' && shape_is_tuple(f->shape)) {
-        f->rest = (struct str){f->rest.ptr + 1, f->rest.len - 1};
+        f->rest = str_skip(f->rest, 1);
         if (!enter(f, take_until(&f->rest, "]"), e))
             return false;
-        f->rest = (struct str){f->rest.ptr + (f->rest.len > 0), f->rest.len - (f->rest.len > 0)};
+        f->rest = str_skip(f->rest, f->rest.len > 0);
     }
     if (shape_is_tuple(f->shape))
         return fail(f, "result is a tuple of %d elements; expected NAME[ELEMENT][I,J]",
@@ -521,7 +517,7 @@ static bool find_index(struct finding *f, struct hlo_element *e)
     if (f->rest.len == 0)
         return f->shape->rank == 0 || find_odd(f, e);
     const struct str text = f->rest;
-    f->rest = (struct str){text.ptr + 1, text.len - 1};
+    f->rest = str_skip(text, 1);
     const struct str inside = take_until(&f->rest, "]");
     if (text.ptr[0] != '[' || f->rest.len != 1)
         return fail(f, "expected NAME[I,J], NAME@ITERATION[I,J] or NAME[ELEMENT][I,J]");
@@ -563,7 +559,7 @@ static bool find(hlo_recorded *r, const char *text, struct hlo_element *e, hlo_m
         return false;
     e->inst = hlo_listing_number(r->l, f.inst);
     if (f.rest.len > 0 && f.rest.ptr[0] == '@') {
-        f.rest = (struct str){f.rest.ptr + 1, f.rest.len - 1};
+        f.rest = str_skip(f.rest, 1);
         if (!read_iterations(&f, take_until(&f.rest, "[")))
             return false;
     }

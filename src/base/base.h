@@ -68,6 +68,18 @@ static inline int char_hex(char c)
     return char_is_digit(c) ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 struct str str_trim(struct str s); /* without leading and trailing blanks */
+/* The text after the first `n` bytes; removes and returns them. `n` may be at most the length. */
+static inline struct str str_skip(struct str s, size_t n)
+{
+    return n ? (struct str){s.ptr + n, s.len - n}
+             : s; /* the pointer of an empty string may be NULL */
+}
+static inline struct str str_take(struct str *s, size_t n)
+{
+    const struct str head = {s->ptr, n};
+    *s = str_skip(*s, n);
+    return head;
+}
 /* Removes and returns the text before the first separator, which is removed too; all of the text if
  * it has none. */
 struct str str_cut(struct str *s, char separator);

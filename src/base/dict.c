@@ -387,6 +387,23 @@ const struct dict_value *dict_find(const struct dict_value *d, struct str name)
     return NULL;
 }
 
+const struct dict_value *dict_member(const struct dict_value *d, const char *name,
+                                     enum dict_kind kind)
+{
+    const struct dict_value *v = d && d->kind == DICT_DICT ? dict_find(d, str_of(name)) : NULL;
+    return v && v->kind == kind ? v : NULL;
+}
+
+void dict_put_id(struct buf *out, const struct dict_value *id)
+{
+    if (id && id->kind == DICT_INT)
+        buf_int(out, id->i);
+    else if (id && id->kind == DICT_STRING)
+        buf_json_str(out, id->s);
+    else
+        buf_puts(out, "null");
+}
+
 const char *dict_problem(struct arena *a, const struct dict_error *error)
 {
     size_t n = error->rest.len < QUOTE_LENGTH ? error->rest.len : QUOTE_LENGTH;

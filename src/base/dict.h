@@ -63,6 +63,11 @@ bool dict_read(struct arena *a, struct str text, enum dict_form form, struct dic
                struct dict_error *error);
 /* The first entry with this name; NULL if none. */
 const struct dict_value *dict_find(const struct dict_value *d, struct str name);
+/* The same if it has this kind; D may be NULL or no dictionary. */
+const struct dict_value *dict_member(const struct dict_value *d, const char *name,
+                                     enum dict_kind kind);
+/* Writes the id of a request in JSON: an integer or a string, or null. */
+void dict_put_id(struct buf *out, const struct dict_value *id);
 /* The message, "expected a value at '}'", NUL-terminated. */
 const char *dict_problem(struct arena *a, const struct dict_error *error);
 

@@ -46,10 +46,8 @@ bool str_eq_nocase(struct str a, struct str b)
 struct str str_cut(struct str *s, char separator)
 {
     const char *end = s->len ? memchr(s->ptr, separator, s->len) : NULL;
-    const struct str head = {s->ptr, end ? (size_t)(end - s->ptr) : s->len};
-    const size_t used = head.len + (end != NULL);
-    if (used > 0) /* the pointer of an empty string may be NULL */
-        *s = (struct str){s->ptr + used, s->len - used};
+    const struct str head = str_take(s, end ? (size_t)(end - s->ptr) : s->len);
+    *s = str_skip(*s, end != NULL);
     return head;
 }
 

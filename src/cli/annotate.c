@@ -63,9 +63,9 @@ static void annotate_line(struct annotation *a, const hlo_listing *l, size_t *ne
     size_t blanks = 0;
     while (blanks < line.len && line.ptr[blanks] == ' ')
         blanks++;
-    struct str indent = {line.ptr, blanks}, text = {line.ptr + blanks, line.len - blanks};
+    struct str text = line, indent = str_take(&text, blanks);
     if (str_starts(text, STR("ROOT ")))
-        text = (struct str){text.ptr + 5, text.len - 5};
+        text = str_skip(text, 5);
     if (blanks > 0 && memmem(text.ptr, text.len, " = ", 3) && find_next(l, next, text))
         put_frames(a, l, (*next)++, indent);
     else

@@ -30,10 +30,7 @@ static struct str cut_word(struct str *s)
     size_t n = 0;
     while (n < s->len && !char_is_blank(s->ptr[n]))
         n++;
-    struct str word = {s->ptr, n};
-    s->ptr += n;
-    s->len -= n;
-    return word;
+    return str_take(s, n);
 }
 
 /* ---- tolerances ---- */

@@ -293,7 +293,7 @@ static bool next_word(struct str *s, struct buf *out, bool *open)
             any = true;
         }
     }
-    *s = (struct str){s->ptr + i, s->len - i};
+    *s = str_skip(*s, i);
     *open = quote != 0;
     return any && !*open;
 }

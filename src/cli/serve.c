@@ -33,13 +33,6 @@ struct request {
 
 /* ---- members of a request ---- */
 
-static const struct dict_value *member(const struct dict_value *d, const char *name,
-                                       enum dict_kind kind)
-{
-    const struct dict_value *v = d ? dict_find(d, str_of(name)) : NULL;
-    return v && v->kind == kind ? v : NULL;
-}
-
 static int refuse(struct request *r, const char *format, ...) PRINTF_LIKE(2, 3);
 
 static int refuse(struct request *r, const char *format, ...)
@@ -82,7 +75,7 @@ static int word(struct request *r, const char *name, const char *const *words, i
 /* The module of the handle of the request; NULL: unknown. */
 static hlo_module **by_handle(struct request *r)
 {
-    const struct dict_value *v = member(&r->d, "handle", DICT_INT);
+    const struct dict_value *v = dict_member(&r->d, "handle", DICT_INT);
     if (!v || v->i < 1 || v->i > MAX_HANDLES || !r->s->loaded[v->i - 1])
         return NULL;
     return &r->s->loaded[v->i - 1];
@@ -91,8 +84,8 @@ static hlo_module **by_handle(struct request *r)
 /* Finds and verifies the module of the request. */
 static int find_module(struct request *r)
 {
-    const struct dict_value *text = member(&r->d, "module", DICT_STRING),
-                            *file = member(&r->d, "file", DICT_STRING);
+    const struct dict_value *text = dict_member(&r->d, "module", DICT_STRING),
+                            *file = dict_member(&r->d, "file", DICT_STRING);
     if (dict_find(&r->d, STR("handle"))) {
         hlo_module **l = by_handle(r);
         r->module = l ? *l : NULL;
@@ -171,7 +164,7 @@ static int answer_ls(struct request *r)
 static bool run_options_of(struct request *r, struct hlo_run_options *out)
 {
     static const char *const elided[] = {"refuse", "zero", "iota", "random"};
-    const struct dict_value *plain = member(r->options, "plain", DICT_BOOL);
+    const struct dict_value *plain = dict_member(r->options, "plain", DICT_BOOL);
     *out = r->s->usual;
     double steps = (double)out->max_steps, memory = (double)out->max_memory,
            trip = (double)out->max_trip, threads = out->threads, seed = (double)out->seed;
@@ -195,8 +188,8 @@ static bool run_options_of(struct request *r, struct hlo_run_options *out)
 /* The argument for parameter i: an element of an array, or a member by name. */
 static const struct dict_value *argument_of(const struct request *r, size_t i)
 {
-    const struct dict_value *list = member(&r->d, "args", DICT_LIST),
-                            *named = member(&r->d, "args", DICT_DICT);
+    const struct dict_value *list = dict_member(&r->d, "args", DICT_LIST),
+                            *named = dict_member(&r->d, "args", DICT_DICT);
     if (list)
         return i < list->count ? &list->items[i].value : NULL;
     return named ? dict_find(named, str_of(hlo_param_name(r->module, i))) : NULL;
@@ -221,7 +214,7 @@ static hlo_literal *other_argument(struct request *r, size_t i)
 
 static bool arguments_of(struct request *r, hlo_literal **args, size_t count)
 {
-    const struct dict_value *list = member(&r->d, "args", DICT_LIST);
+    const struct dict_value *list = dict_member(&r->d, "args", DICT_LIST);
     if (list && list->count > count)
         return refuse(r, "%zu arguments for %zu parameters", list->count, count), false;
     for (size_t i = 0; i < count; i++) {
@@ -238,7 +231,7 @@ static bool arguments_of(struct request *r, hlo_literal **args, size_t count)
 
 static void put_result(struct request *r, const hlo_literal *l)
 {
-    const struct dict_value *json = member(r->options, "json", DICT_BOOL);
+    const struct dict_value *json = dict_member(r->options, "json", DICT_BOOL);
     SCOPED_BUF text = {0};
     if (json && json->i) {
         SCOPED_TEXT nested = hlo_literal_json(l, NULL);
@@ -278,7 +271,7 @@ static int answer_run(struct request *r)
     struct hlo_run_options options;
     size_t count = hlo_param_count(r->module);
     hlo_literal **args = ARENA_ARRAY(&r->arena, hlo_literal *, count + 1);
-    r->options = member(&r->d, "options", DICT_DICT);
+    r->options = dict_member(&r->d, "options", DICT_DICT);
     int status = HLO_USAGE;
     if (run_options_of(r, &options) && arguments_of(r, args, count))
         status = run_once(r, &options, args, count);
@@ -300,7 +293,7 @@ static const struct op {
 
 static int answer_op(struct request *r)
 {
-    const struct dict_value *name = member(&r->d, "op", DICT_STRING);
+    const struct dict_value *name = dict_member(&r->d, "op", DICT_STRING);
     for (size_t k = 0; name && k < COUNT_OF(ops); k++) {
         if (!str_is(name->s, ops[k].name))
             continue;
@@ -310,21 +303,11 @@ static int answer_op(struct request *r)
     return refuse(r, "invalid 'op': expected fmt, load, ls, run, unload or verify");
 }
 
-static void put_id(struct buf *out, const struct dict_value *id)
-{
-    if (id && id->kind == DICT_INT)
-        buf_int(out, id->i);
-    else if (id && id->kind == DICT_STRING)
-        buf_json_str(out, id->s);
-    else
-        buf_puts(out, "null");
-}
-
 static void put_answer(struct request *r, int status, struct buf *out)
 {
     SCOPED_TEXT json = hlo_messages_json(r->m);
     buf_puts(out, "{\"schema\":1,\"id\":");
-    put_id(out, r->d.kind == DICT_DICT ? dict_find(&r->d, STR("id")) : NULL);
+    dict_put_id(out, r->d.kind == DICT_DICT ? dict_find(&r->d, STR("id")) : NULL);
     buf_printf(out, ",\"status\":%d", status);
     if (r->out.size > 0)
         buf_putc(out, ',');

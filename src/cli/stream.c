@@ -271,7 +271,7 @@ bool feed_out_put(struct feed_out *out, struct str text, struct wait_policy p, h
         if (n < 0 && timed_out(p))
             return false;
         if (n > 0)
-            text = (struct str){text.ptr + n, text.len - (size_t)n};
+            text = str_skip(text, (size_t)n);
     }
     return true;
 }

@@ -21,17 +21,6 @@ static bool contains(struct str s, struct str word)
     return word.len == 0 || (s.len > 0 && memmem(s.ptr, s.len, word.ptr, word.len));
 }
 
-static struct str until_mark(struct str s, char mark) /* the whole string if there is no mark */
-{
-    const char *p = s.len ? memchr(s.ptr, mark, s.len) : NULL;
-    return p ? (struct str){s.ptr, (size_t)(p - s.ptr)} : s;
-}
-
-static struct str skip_prefix(struct str s, size_t n)
-{
-    return n < s.len ? (struct str){s.ptr + n, s.len - n} : (struct str){s.ptr, 0};
-}
-
 /* Other .txt files of a dump, which are not modules. */
 static const struct report {
     const char *end, *what;
@@ -78,11 +67,10 @@ bool io_dump_of_name(struct str file, struct io_dump *out)
     struct str rest = file;
     if (!strip_extension(&rest) || !str_starts(rest, STR("module_")))
         return false;
-    rest = skip_prefix(rest, strlen("module_"));
-    const struct str number = until_mark(rest, '.');
-    rest = skip_prefix(rest, number.len + 1);
-    *out = (struct io_dump){.file = file, .name = until_mark(rest, '.')};
-    out->phase = skip_prefix(rest, out->name.len + 1);
+    rest = str_skip(rest, strlen("module_"));
+    const struct str number = str_cut(&rest, '.');
+    *out = (struct io_dump){.file = file, .name = str_cut(&rest, '.')};
+    out->phase = rest;
     return num_parse_i64(number, &out->number) && out->name.len > 0;
 }
 
@@ -140,7 +128,7 @@ static void sort_dumps(struct io_dumps *d)
 static struct str base_name(struct str path)
 {
     const char *slash = str_last(path, '/');
-    return slash ? skip_prefix(path, (size_t)(slash - path.ptr) + 1) : path;
+    return slash ? str_skip(path, (size_t)(slash - path.ptr) + 1) : path;
 }
 
 /* Adds a file named like a dump; if `plain`, any other file that may be a module. */
@@ -310,8 +298,8 @@ static size_t select_phase(struct io_dumps *d, struct str word)
 
 const struct io_dump *io_dumps_pick(struct diags *ds, struct io_dumps *d, const char *pick)
 {
-    const struct str given = pick ? str_of(pick) : STR(""), module = until_mark(given, ':'),
-                     word = skip_prefix(given, module.len + 1);
+    struct str word = pick ? str_of(pick) : STR("");
+    const struct str module = str_cut(&word, ':');
     if (!io_dumps_select(ds, d, module))
         return NULL;
     if (d->count == 1 && word.len == 0)
@@ -336,15 +324,9 @@ static bool starts_with(struct str s, const char *word) { return str_starts(s, s
 /* The text from its first word on, after blanks and line comments. */
 static struct str first_word(struct str s)
 {
-    for (;;) {
-        size_t n = 0;
-        while (n < s.len && char_is_blank(s.ptr[n]))
-            n++;
-        s = skip_prefix(s, n);
-        if (!starts_with(s, "//"))
-            return s;
-        s = skip_prefix(s, until_mark(s, '\n').len);
-    }
+    for (s = str_trim(s); starts_with(s, "//"); s = str_trim(s))
+        str_cut(&s, '\n');
+    return s;
 }
 
 static bool is_mlir(struct str s)

@@ -111,7 +111,7 @@ bool io_stream_put(struct diags *ds, struct io_stream *s, struct str bytes)
         const size_t n = bytes.len < PIECE ? bytes.len : PIECE;
         if (!compress_bytes(ds, s, (struct str){bytes.ptr, n}, Z_NO_FLUSH))
             return false;
-        bytes = (struct str){bytes.ptr + n, bytes.len - n};
+        bytes = str_skip(bytes, n);
     }
     return true;
 }

@@ -10,13 +10,13 @@
 
 static size_t count_of(const struct dict_value *d, const char *name)
 {
-    const struct dict_value *v = member(d, name, DICT_INT);
+    const struct dict_value *v = dict_member(d, name, DICT_INT);
     return v && v->i > 0 ? (size_t)v->i : 0;
 }
 
 static struct str text_of(const struct dict_value *d, const char *name)
 {
-    const struct dict_value *v = member(d, name, DICT_STRING);
+    const struct dict_value *v = dict_member(d, name, DICT_STRING);
     return v ? v->s : STR("");
 }
 
@@ -48,7 +48,7 @@ static bool is_here(const struct document *d, const struct dict_value *m)
 
 static void put_notes(struct buf *out, const struct document *d, const struct dict_value *m)
 {
-    const struct dict_value *notes = member(m, "notes", DICT_LIST);
+    const struct dict_value *notes = dict_member(m, "notes", DICT_LIST);
     if (!notes || notes->count == 0)
         return;
     buf_json_open(out, "relatedInformation", '[');
@@ -107,7 +107,7 @@ static void put_diagnostics(struct document *d, const hlo_messages *m)
     a->json.size = 0;
     buf_putc(&a->json, '[');
     if (dict_read(&arena, buf_view(&object), DICT_JSON, &all, &error)) {
-        const struct dict_value *list = member(&all, "all", DICT_LIST);
+        const struct dict_value *list = dict_member(&all, "all", DICT_LIST);
         for (size_t i = 0; list && i < list->count; i++)
             put_diagnostic(d, &list->items[i].value);
     }

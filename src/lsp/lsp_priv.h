@@ -250,8 +250,6 @@ struct call {
 };
 /* Fails: sets the error of the call. */
 bool call_fail(struct call *c, enum lsp_error code, const char *format, ...) PRINTF_LIKE(3, 4);
-/* A member of an object with this kind; NULL: none. The object may be NULL. */
-const struct dict_value *member(const struct dict_value *d, const char *name, enum dict_kind kind);
 struct document *find_document(const struct lsp *s, struct str uri); /* NULL: not open */
 /* Whether a name is at the offset; sets c->symbol. */
 bool call_symbol(struct call *c);
@@ -280,6 +278,8 @@ enum header read_header(struct str in, size_t *size, int64_t *length);
 void put_message(struct buf *out, struct str json);
 /* Appends a notification whose parameters are this JSON. */
 void put_notification(struct buf *out, const char *method, struct str params);
+/* Appends a message for the user. `type`: 1: an error ... 3: information. */
+void put_window(struct buf *out, const char *method, int type, struct str message);
 
 /* Handlers of requests: append the result, or the items of a list, to c->result. */
 bool lsp_hover(struct call *c);           /* hover.c */

@@ -35,8 +35,8 @@ static void put_reference(struct call *c, struct place p)
 
 bool lsp_references(struct call *c)
 {
-    const struct dict_value *context = member(c->params, "context", DICT_DICT),
-                            *all = member(context, "includeDeclaration", DICT_BOOL);
+    const struct dict_value *context = dict_member(c->params, "context", DICT_DICT),
+                            *all = dict_member(context, "includeDeclaration", DICT_BOOL);
     const unsigned definitions = KIND(PIECE_INST) | KIND(PIECE_COMPUTATION);
     return each_same(c, !all || all->i ? ~0u : ~definitions, put_reference);
 }
@@ -86,16 +86,16 @@ static bool check_name(struct call *c, struct str name)
 
 static void put_rename(struct call *c, struct place p)
 {
-    struct str name = member(c->params, "newName", DICT_STRING)->s;
+    struct str name = dict_member(c->params, "newName", DICT_STRING)->s;
     if (str_starts(name, STR("%")))
-        name = (struct str){name.ptr + 1, name.len - 1};
+        name = str_skip(name, 1);
     buf_json_key(&c->result, NULL);
     put_edit(&c->result, c->d, symbol_extent(c->d, p), name);
 }
 
 bool lsp_rename(struct call *c)
 {
-    const struct dict_value *v = member(c->params, "newName", DICT_STRING);
+    const struct dict_value *v = dict_member(c->params, "newName", DICT_STRING);
     if (!v)
         return call_fail(c, LSP_PARAMS, "missing 'newName'");
     if (!call_symbol(c))

@@ -145,12 +145,8 @@ static bool run_failed(struct call *c, const struct watch *w, hlo_messages *m)
 /* Shows a text to the user, and makes it the result. */
 static void answer_text(struct call *c, const char *title, struct str text)
 {
-    SCOPED_BUF shown = {0}, params = {0};
-    buf_printf(&shown, "%s:\n" STR_FMT, title, STR_ARG(str_trim(text)));
-    buf_puts(&params, "{\"type\":3");
-    buf_json_text(&params, "message", buf_view(&shown));
-    buf_putc(&params, '}');
-    put_notification(c->out, "window/showMessage", buf_view(&params));
+    put_window(c->out, "window/showMessage", 3,
+               arena_printf(&c->arena, "%s:\n" STR_FMT, title, STR_ARG(str_trim(text))));
     buf_json_str(&c->result, text);
 }
 
@@ -227,7 +223,7 @@ const char *lsp_command_name(size_t i) { return i < COUNT_OF(commands) ? command
 /* The part given by the arguments of a command, a URI and a line; NULL after reporting an error. */
 static struct part *part_of(struct call *c)
 {
-    const struct dict_value *list = member(c->params, "arguments", DICT_LIST);
+    const struct dict_value *list = dict_member(c->params, "arguments", DICT_LIST);
     const struct dict_value *uri = list && list->count > 0 ? &list->items[0].value : NULL,
                             *line = list && list->count > 1 ? &list->items[1].value : NULL;
     struct document *d = uri && uri->kind == DICT_STRING ? find_document(c->s, uri->s) : NULL;
@@ -244,7 +240,7 @@ static struct part *part_of(struct call *c)
 
 bool lsp_execute_command(struct call *c)
 {
-    const struct dict_value *name = member(c->params, "command", DICT_STRING);
+    const struct dict_value *name = dict_member(c->params, "command", DICT_STRING);
     for (size_t i = 0; name && i < COUNT_OF(commands); i++) {
         if (!str_is(name->s, commands[i].name))
             continue;

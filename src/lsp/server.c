@@ -30,6 +30,15 @@ void put_notification(struct buf *out, const char *method, struct str params)
     put_message(out, buf_view(&b));
 }
 
+void put_window(struct buf *out, const char *method, int type, struct str message)
+{
+    SCOPED_BUF params = {0};
+    buf_printf(&params, "{\"type\":%d", type);
+    buf_json_text(&params, "message", message);
+    buf_putc(&params, '}');
+    put_notification(out, method, buf_view(&params));
+}
+
 static void put_diagnostics(struct buf *out, const struct document *d, const int64_t *version,
                             struct str json)
 {
@@ -44,23 +53,17 @@ static void put_diagnostics(struct buf *out, const struct document *d, const int
     put_notification(out, "textDocument/publishDiagnostics", buf_view(&b));
 }
 
-static void put_id(struct buf *b, const struct dict_value *id)
+static void begin_response(struct buf *b, const struct dict_value *id)
 {
-    buf_json_key(b, "id");
-    if (id && id->kind == DICT_INT)
-        buf_int(b, id->i);
-    else if (id && id->kind == DICT_STRING)
-        buf_json_str(b, id->s);
-    else
-        buf_puts(b, "null");
+    buf_puts(b, "{\"jsonrpc\":\"2.0\",\"id\":");
+    dict_put_id(b, id);
 }
 
 static void put_error(struct buf *out, const struct dict_value *id, enum lsp_error code,
                       struct str text)
 {
     SCOPED_BUF b = {0};
-    buf_puts(&b, "{\"jsonrpc\":\"2.0\"");
-    put_id(&b, id);
+    begin_response(&b, id);
     buf_json_open(&b, "error", '{');
     buf_json_int(&b, "code", code);
     buf_json_text(&b, "message", text);
@@ -71,8 +74,7 @@ static void put_error(struct buf *out, const struct dict_value *id, enum lsp_err
 static void put_result(struct buf *out, const struct dict_value *id, struct str result)
 {
     SCOPED_BUF b = {0};
-    buf_puts(&b, "{\"jsonrpc\":\"2.0\"");
-    put_id(&b, id);
+    begin_response(&b, id);
     buf_json_key(&b, "result");
     buf_str(&b, result.len ? result : STR("null"));
     buf_putc(&b, '}');
@@ -113,12 +115,6 @@ void put_edit(struct buf *out, const struct document *d, struct extent e, struct
 
 /* ---- parameters ---- */
 
-const struct dict_value *member(const struct dict_value *d, const char *name, enum dict_kind kind)
-{
-    const struct dict_value *v = d && d->kind == DICT_DICT ? dict_find(d, str_of(name)) : NULL;
-    return v && v->kind == kind ? v : NULL;
-}
-
 bool call_fail(struct call *c, enum lsp_error code, const char *format, ...)
 {
     va_list ap;
@@ -140,7 +136,7 @@ struct document *find_document(const struct lsp *s, struct str uri)
 static bool take_document(struct call *c)
 {
     const struct dict_value *uri =
-        member(member(c->params, "textDocument", DICT_DICT), "uri", DICT_STRING);
+        dict_member(dict_member(c->params, "textDocument", DICT_DICT), "uri", DICT_STRING);
     c->d = uri ? find_document(c->s, uri->s) : NULL;
     if (!uri)
         return call_fail(c, LSP_PARAMS, "missing 'textDocument.uri'");
@@ -152,7 +148,7 @@ static bool take_document(struct call *c)
 
 static bool read_count(const struct dict_value *d, const char *name, uint32_t *out)
 {
-    const struct dict_value *v = member(d, name, DICT_INT);
+    const struct dict_value *v = dict_member(d, name, DICT_INT);
     if (!v || v->i < 0)
         return false;
     *out = v->i < UINT32_MAX ? (uint32_t)v->i : UINT32_MAX;
@@ -167,8 +163,8 @@ bool read_position(const struct dict_value *v, struct position *out)
 bool read_range(const struct document *d, const struct dict_value *v, struct extent *out)
 {
     struct position start, end;
-    if (!read_position(member(v, "start", DICT_DICT), &start) ||
-        !read_position(member(v, "end", DICT_DICT), &end))
+    if (!read_position(dict_member(v, "start", DICT_DICT), &start) ||
+        !read_position(dict_member(v, "end", DICT_DICT), &end))
         return false;
     *out = (struct extent){document_offset(d, start), document_offset(d, end)};
     return out->begin <= out->end;
@@ -177,7 +173,7 @@ bool read_range(const struct document *d, const struct dict_value *v, struct ext
 static bool take_position(struct call *c)
 {
     struct position p;
-    if (!read_position(member(c->params, "position", DICT_DICT), &p))
+    if (!read_position(dict_member(c->params, "position", DICT_DICT), &p))
         return call_fail(c, LSP_PARAMS, "malformed 'position'");
     c->offset = document_offset(c->d, p);
     return true;
@@ -201,7 +197,7 @@ static void set_due(struct lsp *s) { s->due = now_ns() + (int64_t)PAUSE_MS * 100
 
 static void set_version(struct document *d, const struct dict_value *document)
 {
-    const struct dict_value *v = member(document, "version", DICT_INT);
+    const struct dict_value *v = dict_member(document, "version", DICT_INT);
     d->version = v ? v->i : d->version + 1;
 }
 
@@ -216,9 +212,9 @@ static void remove_document(struct lsp *s, const struct document *d)
 
 static bool did_open(struct call *c)
 {
-    const struct dict_value *v = member(c->params, "textDocument", DICT_DICT),
-                            *uri = member(v, "uri", DICT_STRING),
-                            *text = member(v, "text", DICT_STRING);
+    const struct dict_value *v = dict_member(c->params, "textDocument", DICT_DICT),
+                            *uri = dict_member(v, "uri", DICT_STRING),
+                            *text = dict_member(v, "text", DICT_STRING);
     if (!uri || !text)
         return call_fail(c, LSP_PARAMS, "missing 'uri' or 'text'");
     struct document *old = find_document(c->s, uri->s);
@@ -238,11 +234,11 @@ static bool did_open(struct call *c)
 
 static bool change(struct call *c, struct document *d, const struct dict_value *v)
 {
-    const struct dict_value *text = member(v, "text", DICT_STRING);
+    const struct dict_value *text = dict_member(v, "text", DICT_STRING);
     struct extent e = {0, d->text.size};
     if (!text)
         return call_fail(c, LSP_PARAMS, "missing 'text' of a change");
-    if (dict_find(v, STR("range")) && !read_range(d, member(v, "range", DICT_DICT), &e))
+    if (dict_find(v, STR("range")) && !read_range(d, dict_member(v, "range", DICT_DICT), &e))
         return call_fail(c, LSP_PARAMS, "malformed 'range' of a change");
     if (!document_edit(d, &c->s->words, e, text->s))
         return call_fail(c, LSP_PARAMS, "the document is too long (limit: 4 GiB)");
@@ -251,10 +247,10 @@ static bool change(struct call *c, struct document *d, const struct dict_value *
 
 static bool did_change(struct call *c)
 {
-    const struct dict_value *changes = member(c->params, "contentChanges", DICT_LIST);
+    const struct dict_value *changes = dict_member(c->params, "contentChanges", DICT_LIST);
     if (!changes)
         return call_fail(c, LSP_PARAMS, "missing 'contentChanges'");
-    set_version(c->d, member(c->params, "textDocument", DICT_DICT));
+    set_version(c->d, dict_member(c->params, "textDocument", DICT_DICT));
     set_due(c->s);
     for (size_t i = 0; i < changes->count; i++)
         if (!change(c, c->d, &changes->items[i].value))
@@ -321,10 +317,10 @@ static void put_capabilities(struct buf *out)
 static bool read_options(struct call *c)
 {
     static const char *const kinds[] = {HLO_FAKE_WORDS};
-    const struct dict_value *options = member(c->params, "initializationOptions", DICT_DICT),
-                            *fake = member(options, "fake", DICT_STRING),
-                            *inputs = member(options, "inputs", DICT_STRING),
-                            *bundle = member(options, "bundle", DICT_STRING);
+    const struct dict_value *options = dict_member(c->params, "initializationOptions", DICT_DICT),
+                            *fake = dict_member(options, "fake", DICT_STRING),
+                            *inputs = dict_member(options, "inputs", DICT_STRING),
+                            *bundle = dict_member(options, "bundle", DICT_STRING);
     if (fake)
         c->s->fake = str_among(fake->s, kinds, COUNT_OF(kinds));
     if (fake && c->s->fake < 0)
@@ -432,7 +428,7 @@ static bool handle(struct call *c, struct str name)
         return false;
     if (flags & SYMBOL && !call_symbol(c))
         return true;
-    if (flags & RANGE && !read_range(c->d, member(c->params, "range", DICT_DICT), &c->range))
+    if (flags & RANGE && !read_range(c->d, dict_member(c->params, "range", DICT_DICT), &c->range))
         return call_fail(c, LSP_PARAMS, "malformed 'range'");
     if (flags & LISTS)
         buf_putc(&c->result, '[');
@@ -445,21 +441,17 @@ static bool handle(struct call *c, struct str name)
 /* Reports the failure of a notification, which has no response. Unknown ones may be ignored. */
 static void put_log(struct call *c, struct str method)
 {
-    SCOPED_BUF text = {0}, params = {0};
-    if (c->code == LSP_NO_METHOD || c->code == LSP_NOT_INITIALIZED)
-        return;
-    buf_printf(&text, STR_FMT ": " STR_FMT, STR_ARG(method), STR_ARG(c->problem));
-    buf_puts(&params, "{\"type\":1");
-    buf_json_text(&params, "message", buf_view(&text));
-    buf_putc(&params, '}');
-    put_notification(c->out, "window/logMessage", buf_view(&params));
+    if (c->code != LSP_NO_METHOD && c->code != LSP_NOT_INITIALIZED)
+        put_window(
+            c->out, "window/logMessage", 1,
+            arena_printf(&c->arena, STR_FMT ": " STR_FMT, STR_ARG(method), STR_ARG(c->problem)));
 }
 
 /* Handles a request or notification. */
 static void receive_call(struct call *c, const struct dict_value *message)
 {
     const struct dict_value *id = dict_find(message, STR("id")), *params,
-                            *method = member(message, "method", DICT_STRING);
+                            *method = dict_member(message, "method", DICT_STRING);
     static const struct dict_value none = {.kind = DICT_UNIT};
     if (!method) {
         const bool response = dict_find(message, STR("result")) || dict_find(message, STR("error"));
@@ -551,7 +543,7 @@ static bool take_message(struct lsp *s, struct str *in, struct buf *out)
         receive(s, body, out);
     }
     }
-    *in = (struct str){in->ptr + size + length, in->len - size - (size_t)length};
+    *in = str_skip(*in, size + (size_t)length);
     return true;
 }
 
@@ -559,7 +551,7 @@ static bool take_message(struct lsp *s, struct str *in, struct buf *out)
 static void skip_bytes(struct lsp *s, struct str *in)
 {
     const size_t n = s->skip < in->len ? s->skip : in->len;
-    *in = (struct str){in->ptr + n, in->len - n};
+    *in = str_skip(*in, n);
     s->skip -= n;
 }
 

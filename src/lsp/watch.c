@@ -34,10 +34,10 @@ static enum watched what_message_does(const struct watch *w, struct str body)
     struct dict_error error;
     if (!dict_read(&arena, body, DICT_JSON, &message, &error))
         return WATCH_NOTHING;
-    const struct dict_value *method = member(&message, "method", DICT_STRING);
+    const struct dict_value *method = dict_member(&message, "method", DICT_STRING);
     if (method && str_is(method->s, "textDocument/didChange"))
         return WATCH_EDIT;
-    const struct dict_value *params = member(&message, "params", DICT_DICT);
+    const struct dict_value *params = dict_member(&message, "params", DICT_DICT);
     return method && str_is(method->s, "$/cancelRequest") && params &&
                    is_id(dict_find(params, STR("id")), w->c->id)
                ? WATCH_CANCEL

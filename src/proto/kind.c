@@ -18,8 +18,7 @@ static bool take_varint(struct str *s, uint64_t *out)
 {
     *out = 0;
     for (unsigned shift = 0; shift < 70 && s->len > 0; shift += 7) {
-        const unsigned char b = (unsigned char)*s->ptr;
-        *s = (struct str){s->ptr + 1, s->len - 1};
+        const unsigned char b = (unsigned char)*str_take(s, 1).ptr;
         if (shift < 64)
             *out |= (uint64_t)(b & 127) << shift;
         if (b < 128)
@@ -41,8 +40,7 @@ static bool take_field(struct str *s, struct field *out)
     n = out->type == BITS64 ? 8 : 4;
     if ((out->type == BYTES && !take_varint(s, &n)) || n > s->len)
         return false;
-    out->value = (struct str){s->ptr, n};
-    *s = (struct str){s->ptr + n, s->len - n};
+    out->value = str_take(s, n);
     return true;
 }
 
@@ -151,9 +149,7 @@ static struct str take_word(struct str *s)
     size_t n = 0;
     while (n < s->len && (char_is_letter(s->ptr[n]) || char_is_digit(s->ptr[n])))
         n++;
-    struct str word = {s->ptr, n};
-    *s = (struct str){s->ptr + n, s->len - n};
-    return word;
+    return str_take(s, n);
 }
 
 /* Whether a line of the text begins with a field of the outermost message. */

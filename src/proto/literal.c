@@ -239,7 +239,7 @@ static bool fill_chunk(struct filler *f, const struct proto_data_field *field, s
                                        : fill_fixed(f, x, &piece)))
             return false;
         proto_release_pages(mapped, piece.bytes);
-        rest = (struct str){rest.ptr + piece.bytes.len, rest.len - piece.bytes.len};
+        rest = str_skip(rest, piece.bytes.len);
     }
     return true;
 }

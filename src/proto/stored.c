@@ -16,8 +16,7 @@ static bool take(struct str *from, uint64_t size, struct str *out)
 {
     if (size > from->len)
         return false;
-    *out = (struct str){from->ptr, (size_t)size};
-    *from = (struct str){from->ptr + size, from->len - (size_t)size};
+    *out = str_take(from, (size_t)size);
     return true;
 }
 

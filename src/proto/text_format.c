@@ -155,7 +155,7 @@ static bool read_magnitude(struct str s, uint64_t *out)
     int base = 10;
     if (s.len > 2 && s.ptr[0] == '0' && (s.ptr[1] == 'x' || s.ptr[1] == 'X')) {
         base = 16;
-        s = (struct str){s.ptr + 2, s.len - 2};
+        s = str_skip(s, 2);
     } else if (s.len > 1 && s.ptr[0] == '0') {
         base = 8;
     }

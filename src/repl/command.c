@@ -25,8 +25,8 @@ struct str next_word(struct str *args)
         size_t group = args->ptr[end] == '[' ? text_group_end(*args, end) : end + 1;
         end = group == NOWHERE ? args->len : group;
     }
-    struct str word = {args->ptr, end};
-    *args = str_trim((struct str){args->ptr + end, args->len - end});
+    const struct str word = str_take(args, end);
+    *args = str_trim(*args);
     return word;
 }
 
@@ -346,7 +346,7 @@ static int cmd_break(struct session *s, struct str args)
     if (word.len == 0)
         return debug_list(s);
     if (*word.ptr == '%')
-        word = (struct str){word.ptr + 1, word.len - 1};
+        word = str_skip(word, 1);
     return debug_add(s, word, strcmp(s->command->name, "watch") == 0);
 }
 

@@ -305,7 +305,7 @@ void complete_module(const struct complete_source *s, struct str text, bool insi
                      struct completions *out)
 {
     const size_t start = word_start(text, text.len);
-    out->word = (struct str){text.ptr + start, text.len - start};
+    out->word = str_skip(text, start);
     const struct complete_place p = complete_place((struct str){text.ptr, start}, &out->arena);
     switch (p.kind) {
     case PLACE_START:

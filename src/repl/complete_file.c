@@ -55,7 +55,7 @@ void complete_file(struct completions *out, struct str before)
     size_t start = before.len;
     while (start > 0 && !char_is_blank(before.ptr[start - 1]))
         start--;
-    out->word = (struct str){before.ptr + start, before.len - start};
+    out->word = str_skip(before, start);
     add_files(out);
 }
 
@@ -66,7 +66,7 @@ bool complete_file_after_at(struct completions *out, struct str before)
         start--;
     if (start == 0 || before.ptr[start - 1] != '@')
         return false;
-    out->word = (struct str){before.ptr + start, before.len - start};
+    out->word = str_skip(before, start);
     add_files(out);
     return true;
 }

@@ -96,7 +96,7 @@ static bool write_all(int fd, struct str s)
         if (n < 0 && errno != EINTR)
             return false;
         if (n > 0)
-            s = (struct str){s.ptr + n, s.len - (size_t)n};
+            s = str_skip(s, (size_t)n);
     }
     return true;
 }

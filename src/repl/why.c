@@ -195,7 +195,7 @@ static void put_element(const struct session *s, struct str what, struct buf *ou
         buf_printf(out, "%s/" STR_FMT, c.name, (int)name, what.ptr);
         if (name == what.len || what.ptr[name] != '@')
             put_iterations(r, out);
-        what = (struct str){what.ptr + name, what.len - name};
+        what = str_skip(what, name);
         break;
     }
     const struct str word = {what.ptr, out->size ? 0 : name};
