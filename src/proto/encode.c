@@ -250,23 +250,6 @@ static void indent(struct encoder *e)
         buf_puts(&e->out, "  ");
 }
 
-/* The contents of a string: bytes outside of ASCII are octal. */
-static void show_bytes(struct encoder *e, struct str s)
-{
-    for (size_t k = 0; k < s.len; k++) {
-        const char c = s.ptr[k];
-        static const char special[] = "\n\r\t\"'\\", letters[] = "nrt\"'\\";
-        const char *hit = c ? strchr(special, c) : NULL;
-        if (hit)
-            buf_printf(&e->out, "\\%c", letters[hit - special]);
-        else if (c >= ' ' && c <= '~')
-            buf_putc(&e->out, c);
-        else
-            buf_printf(&e->out, "\\%03o", (unsigned)(unsigned char)c);
-    }
-    flush_if_full(e);
-}
-
 /* The fewest digits that read back as the same number. */
 static void show_real(struct encoder *e, double v, bool single)
 {
@@ -322,13 +305,10 @@ static void show_value(struct encoder *e, field *f, const char *at)
         return;
     }
     buf_puts(&e->out, ": ");
-    if (wire_type_of(f) == WIRE_BYTES) {
-        buf_putc(&e->out, '"');
-        show_bytes(e, bytes_of(f, at));
-        buf_putc(&e->out, '"');
-    } else {
+    if (wire_type_of(f) == WIRE_BYTES)
+        text_print_quoted(&e->out, bytes_of(f, at));
+    else
         show_number(e, f, at);
-    }
     buf_putc(&e->out, '\n');
     flush_if_full(e);
 }
@@ -360,9 +340,10 @@ static void show_elements(struct encoder *e, field *f, const struct proto_elemen
         if (count == 0 || e->failed)
             break;
         if (x->field->coding == RAW)
-            show_bytes(e, (struct str){p, (size_t)count * dtype_bytes(x->dtype)});
+            text_print_escaped(&e->out, (struct str){p, (size_t)count * dtype_bytes(x->dtype)});
         else
             show_numbers(e, f, x, p, count);
+        flush_if_full(e);
     }
     if (x->field->coding == RAW)
         buf_puts(&e->out, "\"\n");

@@ -179,14 +179,19 @@ static bool in_range(ProtobufCType t, bool negative, uint64_t v)
     }
 }
 
+static bool fail_number(struct lexer *x, const char *from, const ProtobufCFieldDescriptor *f,
+                        struct str word)
+{
+    return fail(x, from, "expected a number for '%s', got '" STR_FMT "'", f->name, STR_ARG(word));
+}
+
 static bool take_integer(struct lexer *x, const ProtobufCFieldDescriptor *f, uint64_t *out)
 {
     const char *from = x->at;
     const bool negative = accept(x, '-');
     const struct str word = take_word(x);
     if (!read_magnitude(word, out) || !in_range(f->type, negative, *out))
-        return fail(x, from, "expected a number for '%s', got '" STR_FMT "'", f->name,
-                    STR_ARG(word));
+        return fail_number(x, from, f, word);
     if (negative)
         *out = -*out;
     return true;
@@ -238,8 +243,7 @@ static bool take_real(struct lexer *x, const ProtobufCFieldDescriptor *f, double
     const bool negative = accept(x, '-');
     const struct str word = take_word(x);
     if (!read_double(word, out))
-        return fail(x, from, "expected a number for '%s', got '" STR_FMT "'", f->name,
-                    STR_ARG(word));
+        return fail_number(x, from, f, word);
     if (negative)
         *out = -*out;
     return true;

@@ -45,33 +45,26 @@ static const struct block frame_block = {"StackFrames", frame_fields, COUNT_OF(f
 
 static bool parse_locations(struct parser *p, struct stack_frame_tables *t)
 {
+    struct file_location l;
     size_t capacity = 0;
     uint32_t seen;
-    if (!expect(p, TOK_FILE_LOCATIONS, NULL))
-        return false;
-    while (accept(p, TOK_INT)) {
-        struct file_location l;
-        if (!parse_block(p, &location_block, &l, &seen))
-            return false;
+    bool ok = expect(p, TOK_FILE_LOCATIONS, NULL);
+    while (ok && accept(p, TOK_INT) && (ok = parse_block(p, &location_block, &l, &seen)))
         VEC_PUSH(p->arena, t->locations, t->location_count, capacity) = l;
-    }
-    return true;
+    return ok;
 }
 
 static bool parse_frames(struct parser *p, struct stack_frame_tables *t)
 {
+    struct stack_frame f;
     size_t capacity = 0;
     uint32_t seen;
-    if (!expect(p, TOK_STACK_FRAMES, NULL))
-        return false;
-    while (accept(p, TOK_INT)) {
-        struct stack_frame f;
-        if (!parse_block(p, &frame_block, &f, &seen))
-            return false;
+    bool ok = expect(p, TOK_STACK_FRAMES, NULL);
+    while (ok && accept(p, TOK_INT) && (ok = parse_block(p, &frame_block, &f, &seen))) {
         f.parent -= f.parent > INT32_MIN; /* plus one in the text: 1 means no parent */
         VEC_PUSH(p->arena, t->frames, t->frame_count, capacity) = f;
     }
-    return true;
+    return ok;
 }
 
 /* frame_tables = "FileNames" {INT STRING} "FunctionNames" {INT STRING}

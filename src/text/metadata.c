@@ -27,8 +27,7 @@ static bool parse_string_or_dict(struct parser *p, struct str *out)
                                        : expected(p, "a string or '{...}'");
 }
 
-/* Prints the contents of a string with escapes. */
-static void escape(struct buf *out, struct str s)
+void text_print_escaped(struct buf *out, struct str s)
 {
     static const char special[] = "\n\r\t\"'\\", letters[] = "nrt\"'\\";
     for (size_t i = 0; i < s.len; i++) {
@@ -48,7 +47,7 @@ static void escape(struct buf *out, struct str s)
 void text_print_quoted(struct buf *out, struct str s)
 {
     buf_putc(out, '"');
-    escape(out, s);
+    text_print_escaped(out, s);
     buf_putc(out, '"');
 }
 

@@ -89,7 +89,8 @@ void text_print_literal(struct buf *out, const struct literal *l);
 void text_print_literal_exact(struct buf *out, const struct literal *l);
 /* With its shape, `f32[2]{0} {1, 2}`; text_parse_literal reads it back exactly. */
 void text_print_literal_with_shape(struct buf *out, const struct literal *l);
-/* Prints a string with escapes, in double quotes. */
+/* Prints a string with escapes, without and in double quotes. */
+void text_print_escaped(struct buf *out, struct str s);
 void text_print_quoted(struct buf *out, struct str s);
 /* Prints the element at `p` as in a literal. */
 void text_print_element(struct buf *out, enum dtype t, const void *p);
