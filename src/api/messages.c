@@ -2,7 +2,7 @@
  * Public interface: messages, a list of sinks, one for each source text.
  */
 #include "api/api.h"
-#include "text/highlight.h"
+#include "text/text.h"
 
 hlo_messages *hlo_messages_new(void)
 {

@@ -4,7 +4,6 @@
 #include "api/api.h"
 
 #include "base/table.h"
-#include "base/units.h"
 #include "eval/eval.h"
 
 #include <stddef.h>

@@ -3,7 +3,7 @@
  */
 #include "api/api.h"
 
-#include "edit/reduce.h"
+#include "edit/edit.h"
 
 struct asking {
     const struct hlo_shrink *how;

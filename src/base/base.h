@@ -367,6 +367,23 @@ size_t num_format_g(char *out, size_t size, double v, int digits);
 /* The same for any number: nan, without its sign, inf or -inf. */
 void buf_g(struct buf *b, double v, int digits);
 
+/* Formats a finite double as %.15g does if that reads back as the same double, otherwise as %.17g
+ * does; with `single` a float, with 6 or 9 digits. `out` has NUM_EXACT_SIZE bytes, the result no
+ * NUL. Returns the length. */
+enum { NUM_EXACT_SIZE = 32 };
+size_t num_format_exact(char *out, double v, bool single);
+
+extern const char num_digit_pairs[201]; /* 000102 ... 99 */
+
+/* ---- units.c: amounts with units, for people ---- */
+
+/* Appends "320 B"; from 10 KiB on "48.0 KiB", "1.5 GiB". */
+void buf_byte_size(struct buf *out, uint64_t bytes);
+/* Appends a time in eleven columns: "  12.345 us", "     610 ns". */
+void buf_seconds(struct buf *out, double s);
+/* Appends an amount in multiples of 10^9: "12.3", "0.0041". */
+void buf_giga(struct buf *out, double amount);
+
 /* ---- budget.c: the limits of a run ---- */
 
 int64_t now_ns(void); /* monotonic clock, nanoseconds */

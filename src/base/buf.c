@@ -1,7 +1,7 @@
 /*
  * buf.c: a growable byte buffer on the heap, for building text.
  */
-#include "base/digits.h"
+#include "base/base.h"
 
 #include <stdio.h>
 

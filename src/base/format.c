@@ -5,7 +5,7 @@
  * point, is computed to 128 bits with an approximate power of ten, and its whole part rounded. In
  * the rare case that the error could change the result, the C library formats the number.
  */
-#include "base/digits.h"
+#include "base/base.h"
 #include "base/wide.h"
 
 #include <locale.h>

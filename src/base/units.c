@@ -1,7 +1,7 @@
 /*
  * units.c: amounts with units.
  */
-#include "base/units.h"
+#include "base/base.h"
 
 /* Appends at most three decimals, right-aligned, with a point in any locale. */
 static void put_decimal(struct buf *out, int width, double v, int decimals)

@@ -7,7 +7,6 @@
  */
 #include "base/system.h"
 #include "base/table.h"
-#include "base/units.h"
 #include "cli/timed.h"
 
 #include <stdlib.h>

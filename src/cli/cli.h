@@ -240,4 +240,11 @@ hlo_targets *targets_of(const struct options *o, hlo_messages *m);
 /* text_diff.c: the difference of two texts in the format of `diff -u`. */
 void put_diff(struct buf *out, const char *name, struct str from, struct str to);
 
+/* serve.c: handling of requests. */
+struct server;                                       /* state with the loaded modules */
+struct server *serve_begin(const struct options *o); /* NULL after reporting invalid options */
+void serve_end(struct server *s);
+/* Appends the response to a request, one line; nothing for a blank line. */
+void serve_answer(struct server *s, struct str line, struct buf *out);
+
 #endif

@@ -2,7 +2,6 @@
  * hlo prof: profiles runs of a module by step and by operation.
  */
 #include "base/table.h"
-#include "base/units.h"
 #include "cli/timed.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * hlo serve: handles requests; requests and responses are JSON objects, one per line. No request
  * ends the process: errors are reported in the response.
  */
-#include "cli/serve.h"
+#include "cli/cli.h"
 
 #include "cli/arguments.h"
 #include "cli/listed.h"

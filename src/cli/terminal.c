@@ -3,7 +3,7 @@
  */
 #include "cli/cli.h"
 #include "repl/line.h"
-#include "repl/pager.h"
+#include "repl/repl.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,7 +1,6 @@
 /*
  * The line of a trace for an executed instruction, as text or JSON.
  */
-#include "base/units.h"
 #include "cli/listed.h"
 #include "cli/trace.h"
 

@@ -171,4 +171,22 @@ void diags_draw(struct buf *out, struct diags *ds, const struct palette *colors)
 /* Writes one JSON object per message, as the next elements of an array. */
 void diags_json(struct buf *out, struct diags *ds);
 
+/* ---- palette.c: the colors of messages and of HLO text ---- */
+
+/* Parts of HLO text; those of messages come before them. */
+enum text_ink {
+    INK_ATTRIBUTE = INK_COUNT,
+    INK_COMMENT,
+    INK_KEYWORD,
+    INK_NAME,
+    INK_NUMBER,
+    INK_OPERATION,
+    INK_SHAPE,
+    INK_STRING,
+    INK_ALL
+};
+/* Parses `error=1;31:shape=32` into SGR parameters of the first `count` parts, which get defaults
+ * otherwise; false if an item is malformed, which is ignored. */
+bool colors_read(struct str *sgr, size_t count, struct str text);
+
 #endif

@@ -1,7 +1,7 @@
 /*
  * palette.c: the colors of HLO_COLORS.
  */
-#include "diag/palette.h"
+#include "diag/diag.h"
 
 static const struct {
     const char *name, *usual; /* parameters of SGR */

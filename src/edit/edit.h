@@ -59,4 +59,25 @@ void edit_strip(struct edit *e, unsigned what);
  * case. */
 struct module *edit_finish(struct edit *e, const char **problem);
 
+/* ---- reduce.c: searches for a small module that still fails ---- */
+
+/* The caller tests for the failure; candidates and their order are chosen here, large steps first.
+ */
+struct reduction {
+    void *context;
+    bool (*bad)(void *context, struct module *candidate); /* whether the candidate still fails */
+    /* The value of this instruction in the traced run; NULL: unknown. */
+    const struct literal *(*value)(void *context, struct str name);
+    /* Verifies a candidate; only those that pass are given to `bad`. */
+    bool (*verifies)(void *context, struct module *candidate);
+    /* NULL, or called before `bad`; false ends the search. */
+    bool (*progress)(void *context, size_t instructions, size_t asked);
+    bool faithful;  /* every instruction must keep the value that it had in the traced run */
+    double seconds; /* time limit; 0: none */
+};
+
+/* Returns the smallest failing module found, owned by the caller; NULL if `m` itself does not
+ * fail. */
+struct module *reduce_module(struct module *m, const struct reduction *how);
+
 #endif

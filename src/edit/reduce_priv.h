@@ -5,7 +5,7 @@
 #define HLO_EDIT_REDUCE_PRIV_H
 
 #include "edit/edit_priv.h"
-#include "edit/reduce.h"
+#include "edit/edit.h"
 
 /* The size of a module; scores are compared lexicographically. */
 struct score {

@@ -3,7 +3,7 @@
  * response, a line of well-formed JSON.
  */
 #include "base/dict.h"
-#include "cli/serve.h"
+#include "cli/cli.h"
 #include "fuzz/sandbox.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

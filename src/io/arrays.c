@@ -2,7 +2,7 @@
  * arrays.c: arrays by name, from an .npz archive, a safetensors file or a directory of files; or
  * the single unnamed array of a .npy or raw file, or value of a LiteralProto.
  */
-#include "io/stored.h"
+#include "io/io_priv.h"
 
 #include "base/mapped.h"
 #include "proto/proto.h"

@@ -5,7 +5,7 @@
  * with the number of products that are summed, so that long chains of products stay within the
  * range of narrow types.
  */
-#include "io/fake.h"
+#include "io/io_priv.h"
 
 #include "kern/random.h"
 

@@ -3,7 +3,7 @@
  * through everything that passes its elements on unchanged: reshapes, converts, tuples, calls,
  * loops, branches. Other uses determine the constraints.
  */
-#include "io/fake.h"
+#include "io/io_priv.h"
 
 #include "kern/kern.h"
 #include "plan/plan.h"

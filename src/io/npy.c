@@ -6,7 +6,7 @@
  * version 2 on four), the header, which is a Python dictionary with the keys descr, fortran_order
  * and shape, then the elements.
  */
-#include "io/stored.h"
+#include "io/io_priv.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "storage is written to files unchanged, which requires a little-endian machine"

@@ -8,7 +8,7 @@
  * directory must be possible for the compressed size and agree with the array header, which must
  * match the requested array.
  */
-#include "io/stored.h"
+#include "io/io_priv.h"
 
 #include <stdlib.h>
 #include <zlib.h>

@@ -8,7 +8,7 @@
  * the header. Tensors must cover the file without overlap or gap, so that no data are hidden
  * between them.
  */
-#include "io/stored.h"
+#include "io/io_priv.h"
 
 #include <stdlib.h>
 

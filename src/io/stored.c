@@ -2,7 +2,7 @@
  * stored.c: converts a stored array to a literal: checks that it matches the requested shape, and
  * converts the elements. Those that need no conversion may be used in place.
  */
-#include "io/stored.h"
+#include "io/io_priv.h"
 
 #include "base/oom.h"
 

@@ -206,3 +206,10 @@ const struct op_attr *form_attr_find(enum opcode op, struct str word)
             return op_attr_of(op, form_attrs[k].attr);
     return NULL;
 }
+
+/* ---- the reference of every operation, made by doc.awk from the pages of grammar/operations ----
+ */
+
+const struct op_doc op_docs[OP_COUNT] = {
+#include "op/op_doc.inc"
+};

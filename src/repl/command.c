@@ -3,7 +3,6 @@
  */
 #include "repl/complete.h"
 #include "repl/expression.h"
-#include "repl/pager.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>

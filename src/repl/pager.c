@@ -1,7 +1,7 @@
 /*
  * pager.c: runs the pager of the user.
  */
-#include "repl/pager.h"
+#include "repl/repl.h"
 
 #include "base/base.h"
 #include "base/system.h"

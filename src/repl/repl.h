@@ -44,4 +44,16 @@ enum { REPL_INTERRUPTED = 130 }; /* an exit status */
  * hlo_status, or REPL_INTERRUPTED. */
 int repl_main(const struct repl_options *o);
 
+/* ---- pager.c: long output on a terminal, one screen at a time ---- */
+
+bool terminal_is_dumb(void); /* TERM=dumb: without colors and cursor movement */
+
+/* Starts the pager: HLO_PAGER, PAGER or less. Returns the descriptor of its standard input, and its
+ * process, for which the caller waits; -1: output is not to be paged. */
+int pager_open(int *process);
+/* Waits until the user leaves the pager. */
+void pager_wait(int process);
+/* Writes text to standard output, through the pager if it has more lines than the screen. */
+void pager_show(const char *text, size_t size);
+
 #endif

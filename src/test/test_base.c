@@ -1,11 +1,10 @@
 /*
  * Tests of base.
  */
-#include "base/digits.h"
 #include "base/mapped.h"
 #include "base/oom.h"
 #include "base/table.h"
-#include "base/units.h"
+#include "base/base.h"
 #include "base/wide.h"
 
 #include "check_quiet.h"

@@ -2,7 +2,6 @@
  * Tests of attribute values and the printer that golden tests cannot express: options; forms
  * accepted by default only; and that the canonical form of a sharding assigns the same devices.
  */
-#include "text/highlight.h"
 #include "text/text.h"
 
 #include "check_quiet.h"

@@ -1,9 +1,8 @@
 /*
  * highlight.c: HLO text in color, by the tokens of the lexer.
  */
-#include "text/highlight.h"
+#include "text/text.h"
 
-#include "diag/palette.h"
 #include "text/token.h"
 
 enum { INK_NONE = INK_ALL };

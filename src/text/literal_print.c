@@ -3,7 +3,7 @@
  */
 #include "text/text_priv.h"
 
-#include "base/digits.h"
+#include "base/base.h"
 
 #include <math.h>
 

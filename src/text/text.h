@@ -95,4 +95,9 @@ void text_print_quoted(struct buf *out, struct str s);
 /* Prints the element at `p` as in a literal. */
 void text_print_element(struct buf *out, enum dtype t, const void *p);
 
+/* ---- highlight.c ---- */
+
+/* Appends HLO text, complete or not, in colors such as "shape=32:string=31". */
+void text_highlight(struct buf *out, struct str text, struct str colors);
+
 #endif
