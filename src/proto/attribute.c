@@ -22,6 +22,7 @@ static bool field_is_set(const struct proto_field *f, const void *owner)
 {
     switch ((enum field_kind)f->kind) {
     case FIELD_INT: return MEMBER(int64_t, owner, f->offset) != 0;
+    case FIELD_COUNT: return MEMBER(int64_t, owner, f->offset) > 1;
     case FIELD_INT32: return MEMBER(int32_t, owner, f->offset) != 0;
     case FIELD_BOOL: return MEMBER(protobuf_c_boolean, owner, f->offset);
     case FIELD_INTS: return MEMBER(size_t, owner, f->count_offset) > 0;
@@ -53,7 +54,8 @@ static bool put_field_value(reader *r, const struct proto_field *f, const void *
 {
     struct buf *out = r->out;
     switch ((enum field_kind)f->kind) {
-    case FIELD_INT: buf_int(out, MEMBER(int64_t, owner, f->offset)); break;
+    case FIELD_INT:
+    case FIELD_COUNT: buf_int(out, MEMBER(int64_t, owner, f->offset)); break;
     case FIELD_INT32: buf_int(out, MEMBER(int32_t, owner, f->offset)); break;
     case FIELD_BOOL:
         buf_puts(out, MEMBER(protobuf_c_boolean, owner, f->offset) ? "true" : "false");
@@ -212,12 +214,6 @@ static bool put_slices(reader *r, enum attr_id id, const inst_proto *i)
 
 /* ---- dimensions ---- */
 
-static bool put_dimensions(reader *r, enum attr_id id, const inst_proto *i)
-{
-    proto_put_ints(r->out, i->n_dimensions, i->dimensions, "{}");
-    return true;
-}
-
 /* A single dimension, which an iota requires. */
 static bool put_dimension(reader *r, enum attr_id id, const inst_proto *i)
 {
@@ -323,14 +319,6 @@ static bool put_slice_sizes(reader *r, enum attr_id id, const inst_proto *i)
 static bool put_groups(reader *r, enum attr_id id, const inst_proto *i)
 {
     return !proto_has_device_list(i) || proto_put_device_list(r, i);
-}
-
-static bool put_group_count(reader *r, enum attr_id id, const inst_proto *i)
-{
-    const int64_t count = id == A_BATCH_GROUP_COUNT ? i->batch_group_count : i->feature_group_count;
-    if (count > 1)
-        buf_int(r->out, count);
-    return true;
 }
 
 static bool put_channel(reader *r, enum attr_id id, const inst_proto *i)
@@ -529,15 +517,12 @@ static const struct {
     put_fn *put;
 } values[A_COUNT] = {
     [A_BACKEND_CONFIG] = {"backend_config", put_config},
-    [A_BATCH_GROUP_COUNT] = {"batch_group_count", put_group_count},
     [A_CHANNEL_ID] = {"channel_id", put_channel},
     [A_CONTROL_PREDECESSORS] = {"control_predecessor_ids", put_predecessors},
     [A_CROSS_PROGRAM_PREFETCH_INDEX] = {"cross_program_prefetch_index", put_prefetch},
     [A_DIM_LABELS] = {"convolution_dimension_numbers", put_dim_labels},
-    [A_DIMENSIONS] = {"dimensions", put_dimensions},
     [A_DOMAIN] = {"domain_exit_sharding", put_domain},
     [A_EPSILON] = {"epsilon", put_epsilon},
-    [A_FEATURE_GROUP_COUNT] = {"feature_group_count", put_group_count},
     [A_FRONTEND_ATTRIBUTES] = {"frontend_attributes", put_frontend},
     [A_INFERRED_DIMENSION] = {"dimensions", put_dimension},
     [A_IOTA_DIMENSION] = {"dimensions", put_dimension},
@@ -583,10 +568,10 @@ static bool put_attribute(reader *r, enum opcode op, const inst_proto *i, const 
 {
     const enum attr_id id = (enum attr_id)a->id;
     const struct proto_field *field = proto_find_field(op, id);
-    if (field)
-        return put_field(r, field, i);
     if (id == A_DIMENSIONS && i->n_dimensions == 0 && !(a->use & (USE_REQUIRED | USE_ALWAYS)))
         return true;
+    if (field)
+        return put_field(r, field, i);
     if (id != A_LITERAL)
         return put_value(r, id, i);
     if (!i->literal)

@@ -131,6 +131,7 @@ bool proto_put_attributes(struct reader *r, enum opcode op, const inst_proto *i,
 
 enum field_kind {
     FIELD_INT,
+    FIELD_COUNT, /* at least 1, the default */
     FIELD_INT32,
     FIELD_BOOL,
     FIELD_INTS,

@@ -46,7 +46,8 @@ static void set_field(struct writer *w, const struct proto_field *f, const struc
 {
     void *owner = owner_of(w, out, i, f);
     switch ((enum field_kind)f->kind) {
-    case FIELD_INT: MEMBER(int64_t, owner, f->offset) = v.i; break;
+    case FIELD_INT:
+    case FIELD_COUNT: MEMBER(int64_t, owner, f->offset) = v.i; break;
     case FIELD_INT32: MEMBER(int32_t, owner, f->offset) = (int32_t)v.i; break;
     case FIELD_BOOL: MEMBER(protobuf_c_boolean, owner, f->offset) = v.b; break;
     case FIELD_INTS:
@@ -282,15 +283,12 @@ static void set_attribute(struct writer *w, const struct inst *i, enum attr_id i
     }
     switch (id) {
     case A_BACKEND_CONFIG: out->backend_config = proto_bytes(v.s); break;
-    case A_BATCH_GROUP_COUNT: out->batch_group_count = v.i; break;
     case A_CHANNEL_ID: set_channel(w, v.i, out); break;
     case A_CONTROL_PREDECESSORS: set_predecessors(w, v.insts, out); break;
     case A_CROSS_PROGRAM_PREFETCH_INDEX: set_prefetch(v.i, out); break;
     case A_DIM_LABELS: set_dim_labels(w, v.dim_labels, out); break;
-    case A_DIMENSIONS: SET_INTS(out, dimensions, v.ints); break;
     case A_DOMAIN: set_domain(w, v.domain, out); break;
     case A_EPSILON: out->epsilon = (float)v.f; break;
-    case A_FEATURE_GROUP_COUNT: out->feature_group_count = v.i; break;
     case A_FRONTEND_ATTRIBUTES: out->frontend_attributes = proto_of_frontend(w, &v.frontend); break;
     case A_INFERRED_DIMENSION:
     case A_IOTA_DIMENSION: set_dimension(w, v.i, out); break;
