@@ -188,23 +188,18 @@ static hlo_literal *literal_argument(const hlo_module *module, size_t param, con
 static hlo_literal *array_argument(const hlo_module *module, size_t param, size_t participant,
                                    const char *path, hlo_messages *m)
 {
-    hlo_arrays *s = hlo_arrays_open(path, m);
-    hlo_literal *l = s ? hlo_arrays_param(s, "arg", module, param, participant, m) : NULL;
-    hlo_arrays_free(s);
-    return l;
+    SCOPED_ARRAYS *s = hlo_arrays_open(path, m);
+    return s ? hlo_arrays_param(s, "arg", module, param, participant, m) : NULL;
 }
 
 static hlo_literal *literal_file(const hlo_module *module, size_t param, const char *path,
                                  hlo_messages *m)
 {
-    struct file_bytes bytes;
-    if (!file_read(path, &bytes)) {
-        DIAG(sink(m, path), NO_SPAN, FILE_NOT_READ, file_problem(errno));
-        return NULL;
-    }
-    hlo_literal *l = literal_argument(module, param, path, (struct str){bytes.data, bytes.size}, m);
-    file_release(&bytes);
-    return l;
+    SCOPED_BYTES bytes = {0};
+    if (file_read(path, &bytes))
+        return literal_argument(module, param, path, (struct str){bytes.data, bytes.size}, m);
+    DIAG(sink(m, path), NO_SPAN, FILE_NOT_READ, file_problem(errno));
+    return NULL;
 }
 
 bool hlo_argument_fits(const hlo_module *module, size_t param, const hlo_literal *l,
@@ -291,10 +286,8 @@ hlo_literal *hlo_read_result(const char *path, const char *prefix, const hlo_mod
                              size_t participant, hlo_messages *m)
 {
     OOM_SCOPE((hlo_messages_no_memory(m), NULL));
-    hlo_arrays *s = hlo_arrays_open(path, m);
-    hlo_literal *l = s ? hlo_arrays_result(s, prefix, module, participant, m) : NULL;
-    hlo_arrays_free(s);
-    return l;
+    SCOPED_ARRAYS *s = hlo_arrays_open(path, m);
+    return s ? hlo_arrays_result(s, prefix, module, participant, m) : NULL;
 }
 
 /* ---- writing ---- */
@@ -361,17 +354,14 @@ bool hlo_write_bundle(const char *path, const struct hlo_bundle *given, hlo_mess
     const struct hlo_bundle *b = &copy;
     if (!hlo_options_copy(&copy, sizeof copy, given, m))
         return false;
-    const struct literal **args = literals_of(b->args, b->participants * b->count);
-    const struct literal **results = literals_of(b->results, b->participants);
+    SCOPED_HEAP const struct literal **args = literals_of(b->args, b->participants * b->count);
+    SCOPED_HEAP const struct literal **results = literals_of(b->results, b->participants);
     const struct io_bundle bundle = {.text = {b->text, b->text_size},
                                      .participants = (int64_t)b->participants,
                                      .count = (int64_t)b->count,
                                      .args = args,
                                      .results = results};
-    bool ok = io_write_bundle(sink(m, path), path, &bundle);
-    heap_free(args);
-    heap_free(results);
-    return ok;
+    return io_write_bundle(sink(m, path), path, &bundle);
 }
 
 bool hlo_write_text(const char *path, const char *text, size_t size, hlo_messages *m)

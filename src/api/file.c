@@ -88,7 +88,7 @@ hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, s
 {
     OOM_SCOPE(NULL);
     hlo_file *f = hlo_file_new(false);
-    struct buf text = {0};
+    SCOPED_BUF text = {0};
     const char **copied;
     uint64_t size = 0;
     for (size_t i = 0; i < count; i++)
@@ -114,7 +114,6 @@ hlo_file *hlo_file_of_pieces(const char *name, const struct hlo_piece *pieces, s
         buf_bytes(&text, p->text, p->size);
     }
     s->text = arena_str(&f->arena, buf_view(&text));
-    buf_free(&text);
     heap_free(copied);
     return f;
 }

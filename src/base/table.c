@@ -113,7 +113,7 @@ void table_put(struct buf *out, struct table *t) { table_put_within(out, t, SIZE
 
 void table_put_within(struct buf *out, struct table *t, size_t width)
 {
-    struct buf storage = {0};
+    SCOPED_BUF storage = {0};
     const bool limited = width < SIZE_MAX;
     size_t longest = SIZE_MAX, *widths = heap_zalloc(t->column_count, sizeof *widths);
     for (size_t c = 0; c < t->column_count; c++)
@@ -132,7 +132,6 @@ void table_put_within(struct buf *out, struct table *t, size_t width)
         if (last)
             end_line(out);
     }
-    buf_free(&storage);
     heap_free(widths);
     buf_free(&t->text);
     buf_free(&t->ends);

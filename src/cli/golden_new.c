@@ -102,16 +102,14 @@ static bool is_reproducible(const struct arguments *a, struct hlo_run_options op
     struct hlo_feeds feeds = HLO_FEEDS_INIT;
     options.plain = true;
     options.timeout = PLAIN_SECONDS;
-    hlo_messages *ignored = hlo_messages_new();
-    hlo_program *p = hlo_plan(a->module, &options, ignored);
+    SCOPED_MESSAGES *ignored = hlo_messages_new();
+    SCOPED_PROGRAM *p = hlo_plan(a->module, &options, ignored);
     hlo_literal **plain = heap_zalloc(a->participants + 1, sizeof *plain);
     bool same =
         p && hlo_run_all(p, (const hlo_literal *const *)a->all, a->count, &feeds, plain, ignored);
     for (size_t i = 0; i < a->participants && same; i++)
         same = hlo_literal_compare(plain[i], results[i], &bits, NULL);
     hlo_literals_free(plain, a->participants);
-    hlo_program_free(p);
-    hlo_messages_free(ignored);
     return same;
 }
 

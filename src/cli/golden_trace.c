@@ -51,8 +51,7 @@ void golden_trace_begin(struct golden_trace *g, const hlo_module *module, hlo_pr
 static bool has_token(const hlo_literal *l)
 {
     SCOPED_TEXT shape = hlo_literal_shape(l);
-    bool token = strstr(shape.data, "token") != NULL;
-    return token;
+    return strstr(shape.data, "token") != NULL;
 }
 
 void golden_trace_check(struct golden_trace *g, struct golden_run *r, hlo_literal *const *results)

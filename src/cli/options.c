@@ -465,7 +465,7 @@ static bool take_text(struct options *o, const char *from, struct str text, bool
 static bool take_file(struct options *o, const char *path, bool usual)
 {
     enum { DEEPEST = 8 };
-    struct file_bytes bytes;
+    SCOPED_BYTES bytes = {0};
     if (o->depth == DEEPEST)
         return usage_error(o, "%s: option files nested more than %d deep", path, DEEPEST), false;
     if (!file_read(path, &bytes))
@@ -473,7 +473,6 @@ static bool take_file(struct options *o, const char *path, bool usual)
     o->depth++;
     bool ok = take_text(o, path, (struct str){bytes.data, bytes.size}, usual);
     o->depth--;
-    file_release(&bytes);
     return ok;
 }
 

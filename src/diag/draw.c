@@ -85,14 +85,13 @@ static void put_caret(struct pen *p, struct str shown, size_t caret, size_t stop
 
 static void put_line(struct pen *p, struct str shown)
 {
-    struct buf clean = {0};
+    SCOPED_BUF clean = {0};
     if (!p->colors || !p->colors->highlight) {
         put_clean(p, shown, false);
         return;
     }
     put_clean(&(struct pen){&clean, NULL}, shown, false);
     p->colors->highlight(p->out, buf_view(&clean), p->colors->text);
-    buf_free(&clean);
 }
 
 static void put_source_line(struct pen *p, struct source *source, struct span span, struct place at)
@@ -131,7 +130,7 @@ static struct spot spot_of(struct diags *ds, struct span span)
 /* `FILE:LINE:COLUMN:`, or the part of a structured file instead of line and column. */
 static void put_place(struct pen *p, const struct spot *at)
 {
-    struct buf path = {0};
+    SCOPED_BUF path = {0};
     put_clean(p, at->source->name, false);
     buf_putc(p->out, ':');
     if (source_path(at->source, at->span, &path)) {
@@ -141,7 +140,6 @@ static void put_place(struct pen *p, const struct spot *at)
         const struct place place = source_place(at->source, at->span.begin);
         buf_printf(p->out, "%u:%u:", place.line, place.column);
     }
-    buf_free(&path);
 }
 
 static void put_head(struct pen *p, struct diags *ds, struct span span, const char *kind,
@@ -226,7 +224,7 @@ void diags_draw(struct buf *out, struct diags *ds, const struct palette *colors)
 static void put_json_place(struct buf *out, struct diags *ds, struct span span)
 {
     struct place begin = {0, 0}, end = {0, 0};
-    struct buf path = {0};
+    SCOPED_BUF path = {0};
     const struct spot at = spot_of(ds, span);
     const bool structured = at.source && source_path(at.source, at.span, &path);
     if (at.known && !structured) {
@@ -240,7 +238,6 @@ static void put_json_place(struct buf *out, struct diags *ds, struct span span)
     buf_json_count(out, "end_column", end.column);
     if (structured)
         buf_json_text(out, "path", buf_view(&path));
-    buf_free(&path);
 }
 
 static void put_json(struct buf *out, struct diags *ds, const struct diag *d)

@@ -41,7 +41,7 @@ static bool is_literal(struct str bytes, bool *text)
 
 static bool is_literal_file(const char *path)
 {
-    struct file_bytes file;
+    SCOPED_BYTES file = {0};
     SCOPED_BUF unpacked = {0};
     bool text, malformed = false;
     if (!file_starts_with(path, STR("")) || !file_map(path, &file))
@@ -51,9 +51,8 @@ static bool is_literal_file(const char *path)
         malformed = io_gunzip(bytes, &unpacked) != NULL;
         bytes = buf_view(&unpacked);
     }
-    const bool is = malformed || is_literal(bytes, &text); /* opening it reports what is wrong */
-    file_release(&file);
-    return is;
+    /* opening it reports what is wrong */
+    return malformed || is_literal(bytes, &text);
 }
 
 bool io_arrays_known(const char *path)

@@ -66,7 +66,7 @@ static bool put_picture(struct buf *out, const struct look_grid *g, size_t times
     SCOPED_BUF pixels = {0}, header = {0};
     put_pixels(&pixels, g, times);
     uLongf size = compressBound((uLong)pixels.size);
-    Bytef *packed = heap_alloc(size);
+    SCOPED_HEAP Bytef *packed = heap_alloc(size);
     bool ok =
         packed && compress(packed, &size, (const Bytef *)pixels.data, (uLong)pixels.size) == Z_OK;
     put_u32(&header, (uint32_t)(g->columns * times));
@@ -78,7 +78,6 @@ static bool put_picture(struct buf *out, const struct look_grid *g, size_t times
     if (ok)
         put_chunk(out, "IDAT", packed, size);
     put_chunk(out, "IEND", "", 0);
-    heap_free(packed);
     return ok;
 }
 

@@ -149,8 +149,7 @@ static void *parse_list(struct parser *p, const struct attr_site *site, parse_va
         if (ok)
             buf_bytes(&made, &v, width);
     }
-    void *at = ok && l.ok ? arena_copy(p->arena, made.data, made.size) : NULL;
-    return at;
+    return ok && l.ok ? arena_copy(p->arena, made.data, made.size) : NULL;
 }
 
 static void print_list(struct buf *out, const struct attr_site *site, print_value_fn *element,

@@ -295,11 +295,9 @@ void shape_print(struct buf *out, const struct shape *s, bool with_layout)
 
 struct str shape_text(struct arena *a, const struct shape *s)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     shape_print(&b, s, false);
-    struct str text = arena_str(a, buf_view(&b));
-    buf_free(&b);
-    return text;
+    return arena_str(a, buf_view(&b));
 }
 
 /* ---- strided views ---- */

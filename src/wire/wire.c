@@ -153,7 +153,7 @@ static size_t occurrence_index(const struct level *l)
 
 static void write_path(struct walk *w)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     for (int k = 1; k <= w->depth; k++) {
         const struct level *l = &w->levels[k];
         if (!l->f)
@@ -164,7 +164,6 @@ static void write_path(struct walk *w)
             buf_printf(&b, "[%zu]", occurrence_index(l));
     }
     w->scan->path = arena_str(w->scan->arena, buf_view(&b));
-    buf_free(&b);
 }
 
 static bool report_malformed(struct walk *w, const char *at, const char *why)
@@ -227,13 +226,12 @@ static struct str concatenate_occurrences(struct walk *w, const struct level *l)
 {
     struct wire_cursor c = {l->bytes.ptr, l->bytes.ptr + l->bytes.len};
     struct wire_field field;
-    struct buf all = {0};
+    SCOPED_BUF all = {0};
     while (c.at < c.end && wire_next(&c, &field))
         if (field.number == l->f->id && field.type == WIRE_BYTES)
             buf_str(&all, field.value);
     struct str s = arena_str(w->scan->arena, buf_view(&all));
     w->taken += all.size;
-    buf_free(&all);
     return s;
 }
 

@@ -97,7 +97,7 @@ static const int64_t *unpack_list(struct reader *r, int64_t count)
 void rank_run_report(struct member *p)
 {
     struct rank_run *c = p->rank_run;
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     const struct item *left = p->state == ENDED ? p->inbox.first : NULL;
     pack_int(&b, p->state);
     pack_int(&b, p->by_itself);
@@ -118,7 +118,6 @@ void rank_run_report(struct member *p)
     } else {
         coordinator_report(c->coordinator, item_of(h, &b));
     }
-    buf_free(&b);
 }
 
 void coordinator_busy(struct coordinator *b, int64_t participant)
@@ -224,7 +223,7 @@ static void end_run(struct coordinator *b)
     struct rank_run *c = b->rank_run;
     struct outcome o = {
         .arena = &c->arena, .count = b->count, .waits = b->waits, .wait_count = b->wait_count};
-    struct buf messages = {0};
+    SCOPED_BUF messages = {0};
     o.endings = ARENA_ARRAY(&c->arena, struct ending, b->count);
     for (int64_t k = 0; k < b->count; k++) {
         struct report_state *s = &b->report_states[k];
@@ -239,7 +238,6 @@ static void end_run(struct coordinator *b)
     struct head h = {.kind = KIND_END, .value = ok};
     rank_run_broadcast(c, h, (struct block){messages.data, messages.size});
     rank_run_handle(c, item_of(h, &messages));
-    buf_free(&messages);
 }
 
 static void settle(struct coordinator *b)

@@ -159,7 +159,7 @@ static char *put_values(char *to, const struct literal *l)
 
 void *pack_literal(const struct literal *l, size_t *size)
 {
-    struct buf shape = {0};
+    SCOPED_BUF shape = {0};
     pack_shape(&shape, l->shape);
     *size = shape.size + values_size(l);
     char *all = mem_alloc(*size);
@@ -167,7 +167,6 @@ void *pack_literal(const struct literal *l, size_t *size)
         memcpy(all, shape.data, shape.size);
         put_values(all + shape.size, l);
     }
-    buf_free(&shape);
     return all;
 }
 

@@ -34,7 +34,7 @@ int64_t world_find_deadlocked(struct blocked *waits, int64_t count, bool *can_pr
 /* `itself`, `participant 1`, `participants 0, 2 and 3, 1 of which has ended` */
 static struct str name_all(const struct outcome *o, const struct blocked *wait)
 {
-    struct buf b = {0};
+    SCOPED_BUF b = {0};
     int64_t shown = wait->count <= MAX_NAMES ? wait->count : MAX_NAMES, ended = 0;
     if (wait->count == 1 && wait->waits_for[0] == wait->participant)
         return STR("itself");
@@ -53,9 +53,7 @@ static struct str name_all(const struct outcome *o, const struct blocked *wait)
         buf_puts(&b, wait->count == 1 ? ", which has finished" : ", which have finished");
     else if (ended > 0)
         buf_printf(&b, ", %" PRId64 " of which %s finished", ended, ended == 1 ? "has" : "have");
-    struct str s = arena_str(o->arena, buf_view(&b));
-    buf_free(&b);
-    return s;
+    return arena_str(o->arena, buf_view(&b));
 }
 
 /* ---- cycles: a send that is only reached after the recv-done at which its participant blocks ----
