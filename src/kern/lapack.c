@@ -10,7 +10,6 @@
 
 #include "kern/blas.h"
 #include "kern/nest.h"
-#include "kern/plain/function.h"
 
 #include <math.h>
 
@@ -58,30 +57,6 @@ void (*lapack_function(enum dtype t, const char *name))(void)
     memcpy(symbol + 1, name, n);
     symbol[n + 1] = '_';
     return (void (*)(void))blas_function(symbol);
-}
-
-/* ---- numbers ---- */
-
-struct c128 lapack_load(enum dtype t, const char *at)
-{
-    struct c128 v = {0, 0};
-    struct c64 narrow = {0, 0};
-    if (t == DT_C128)
-        memcpy(&v, at, sizeof v);
-    else if (t == DT_F64)
-        memcpy(&v.re, at, sizeof v.re);
-    else
-        memcpy(&narrow, at, dtype_bytes(t));
-    return t == DT_C128 || t == DT_F64 ? v : (struct c128){(double)narrow.re, (double)narrow.im};
-}
-
-void lapack_store(enum dtype t, char *at, struct c128 v)
-{
-    v.re = v.re == v.re ? v.re : NAN_MADE;
-    v.im = v.im == v.im ? v.im : NAN_MADE;
-    struct c64 narrow = {(float)v.re, (float)v.im};
-    const bool wide = t == DT_C128 || t == DT_F64;
-    memcpy(at, wide ? (void *)&v : &narrow, dtype_bytes(t));
 }
 
 /* ---- workspace ---- */
