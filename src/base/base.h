@@ -223,6 +223,10 @@ int thread_pool_size(const struct thread_pool *t);
  * all calls have returned. If the pool is busy with another task (as when a part calls
  * thread_pool_run itself), the caller runs all parts. */
 void thread_pool_run(struct thread_pool *t, int64_t parts, thread_pool_fn *fn, void *context);
+/* The same, for 0 ... count-1 in ranges of `piece` (the last one may be shorter): [from, to). */
+typedef void thread_pool_range_fn(void *context, int64_t from, int64_t to, int worker);
+void thread_pool_share(struct thread_pool *t, int64_t count, int64_t piece,
+                       thread_pool_range_fn *fn, void *context);
 
 /* ---- buf.c: growable byte buffer on the heap ---- */
 

@@ -268,3 +268,23 @@ void thread_pool_run(struct thread_pool *t, int64_t parts, thread_pool_fn *fn, v
     if (out_of_memory_in_task)
         out_of_memory();
 }
+
+struct ranges {
+    int64_t count, piece;
+    thread_pool_range_fn *fn;
+    void *context;
+};
+
+static void run_range(void *context, int64_t part, int worker)
+{
+    const struct ranges *r = context;
+    const int64_t from = part * r->piece, left = r->count - from;
+    r->fn(r->context, from, left < r->piece ? r->count : from + r->piece, worker);
+}
+
+void thread_pool_share(struct thread_pool *t, int64_t count, int64_t piece,
+                       thread_pool_range_fn *fn, void *context)
+{
+    struct ranges r = {count, piece, fn, context};
+    thread_pool_run(t, ratio_up(count, piece), run_range, &r);
+}

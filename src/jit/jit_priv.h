@@ -170,9 +170,14 @@ struct x86_selection {
     struct x86_code *code;
     const struct jit_builder *b;
     struct allocation a;
-    int lanes; /* 8, 4 or 1 */
+    int lanes; /* AVX2: 8, 4 or 1; AVX-512: 32, 16 or 8 */
+    int spare; /* the first of three vector registers for operands on their way */
     /* of a function on tiles, by constant: its register, or -1; NULL: none has one */
-    int8_t *constants;
+    const int8_t *constants;
+    /* of AVX-512, by instruction: its value is in a mask register; NULL: AVX2 */
+    const bool *masks;
+    int high_halves; /* constant: the high half of each 64 bits */
+    bool rest;       /* the last elements */
 };
 /* Appends the machine code of an instruction, for `lanes` elements from number X86_INDEX on. */
 void x86_select(const struct x86_selection *s, int number);

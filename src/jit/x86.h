@@ -167,6 +167,8 @@ void x86_put_loop(struct x86_code *c, const struct jit_builder *b, int lanes, x8
 
 /* By instruction: whether its value is in a mask register. */
 bool *x512_find_masks(const struct jit_builder *b);
+/* Moves a mask to the register `spare`, as lanes of type `t`. */
+void x512_spread_mask(const struct x86_selection *s, int lanes, enum lane_type t, int spare);
 /* The code of a function on tiles with AVX-512. */
 void x512_tile_function(struct x86_code *c, struct jit_builder *b);
 
@@ -175,20 +177,24 @@ void x512_tile_function(struct x86_code *c, struct jit_builder *b);
 /* Loads an address, as that of what is at `address`. */
 void x86_locate(const struct x86_selection *s, int r, const void *address);
 
-/* The instruction of an operation that is one, for each type of lanes. */
-enum { X86_NONE = -1 };
-struct x86_choice {
-    int16_t inst[LANE_TYPE_COUNT]; /* by enum lane_type; X86_NONE: no single instruction */
-    int8_t immediate;
-};
-extern const struct x86_choice x86_choices[LANE_OP_COUNT];
-/* That of a conversion; X86_NONE: it is not one, or several instructions. */
-int x86_conversion(enum lane_op op);
+/* An instruction on vectors with lanes of type `t`. */
+void x86_put(const struct x86_selection *s, enum x86_inst inst, enum lane_type t, int x, int y,
+             struct x86_operand m, int immediate);
+/* An operand in lanes of type `t`. A mask is first moved to the register `spare`. */
+struct x86_operand x86_operand_of(const struct x86_selection *s, int lanes, enum lane_type t,
+                                  int spare);
+/* The register of an operand, or `spare`, to which it is loaded. */
+int x86_in_register(const struct x86_selection *s, int lanes, enum lane_type t, int spare);
+void x86_move(const struct x86_selection *s, int out, struct x86_operand m);
+static inline bool x86_is_in(struct x86_operand m, int r)
+{
+    return m.kind == X86_REGISTER && m.number == r;
+}
+/* The instructions of an operation on values in vector registers, whatever the target. */
+void x86_select_operation(const struct x86_selection *s, const struct lane_inst *i, int out);
 
 /* Loads a variable from its home, and stores it there. */
 void x86_load_variable(const struct x86_selection *s, int variable);
 void x86_store_variable(const struct x86_selection *s, int variable);
-/* The register of a value, or `spare`, to which it is loaded. */
-int x86_in_register(const struct x86_selection *s, int lanes, int spare);
 
 #endif

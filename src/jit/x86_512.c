@@ -13,48 +13,30 @@ enum { FIRST_SPARE = VECTORS, SECOND_SPARE, THIRD_SPARE };
 enum { REST = 1, SPARE_MASK = 6, OTHER_MASK = 7, UNBLENDED = 0 }; /* UNBLENDED: never a writemask */
 enum { SLOT_BYTES = 64 };
 
-struct selection {
-    struct x86_code *code;
-    struct jit_builder *b;
-    struct allocation a;
-    const bool *masks; /* by instruction: its value is a mask */
-    const int8_t *constants;
-    int lanes;
-    int high_halves; /* constant: the high half of each 64 bits */
-    bool rest;       /* the last elements */
-};
-
-static enum x512_size size_of(const struct selection *s, enum lane_type t)
-{
-    return s->lanes * (int)lane_width(t) == 512 ? X512_64 : X512_32;
-}
-
 static enum x86_inst of_width(enum lane_type t, enum x86_inst w, enum x86_inst d, enum x86_inst q)
 {
     return t == LANE_I16 ? w : lane_is_wide(t) ? q : d;
 }
 
-static void put(const struct selection *s, enum x86_inst inst, enum lane_type t, int x, int y,
-                struct x86_operand m, int immediate)
-{
-    x512_vector(s->code, inst, size_of(s, t), x, y, m, immediate, 0, false);
-}
-
 /* Where the mask is not set, the register is not changed, or, with `zeroing`, set to 0. */
-static void put_masked(const struct selection *s, enum x86_inst inst, enum lane_type t, int x,
+static void put_masked(const struct x86_selection *s, enum x86_inst inst, enum lane_type t, int x,
                        int y, struct x86_operand m, int mask, bool zeroing)
 {
-    x512_vector(s->code, inst, size_of(s, t), x, y, m, 0, mask, zeroing);
+    x512_vector(s->code, inst, s->lanes * (int)lane_width(t) == 512 ? X512_64 : X512_32, x, y, m, 0,
+                mask, zeroing);
 }
 
 /* ---- operands ---- */
 
 static struct x86_operand slot(int number) { return x86_memory(RSP, number * SLOT_BYTES); }
 
-static bool is_mask(const struct selection *s, int lanes) { return lanes >= 0 && s->masks[lanes]; }
+static bool is_mask(const struct x86_selection *s, int lanes)
+{
+    return lanes >= 0 && s->masks[lanes];
+}
 
 /* The mask register of an operand, or `spare`, to which it is loaded. */
-static int mask_register(const struct selection *s, int lanes, int spare)
+static int mask_register(const struct x86_selection *s, int lanes, int spare)
 {
     if (lanes < 0) {
         const bool set = s->b->constants[~lanes].bits != 0;
@@ -69,35 +51,15 @@ static int mask_register(const struct selection *s, int lanes, int spare)
     return spare;
 }
 
-/* An operand in lanes of type `t`; a mask is first moved to `spare`. */
-static struct x86_operand operand_of(const struct selection *s, int lanes, enum lane_type t,
-                                     int spare)
+void x512_spread_mask(const struct x86_selection *s, int lanes, enum lane_type t, int spare)
 {
-    if (lanes < 0)
-        return s->constants[~lanes] >= 0 ? x86_register(s->constants[~lanes])
-                                         : x86_constant(~lanes);
-    if (is_mask(s, lanes)) {
-        const int k = mask_register(s, lanes, SPARE_MASK);
-        put(s, of_width(t, X86_MOVM2W, X86_MOVM2D, X86_MOVM2Q), t, spare, 0, x86_register(k), 0);
-        return x86_register(spare);
-    }
-    const int r = s->a.registers[lanes];
-    return r < 0 ? slot(~r) : x86_register(r);
-}
-
-/* The register of an operand, or `spare`, to which it is loaded. */
-static int in_register(const struct selection *s, int lanes, enum lane_type t, int spare)
-{
-    const struct x86_operand m = operand_of(s, lanes, t, spare);
-    if (m.kind == X86_REGISTER)
-        return m.number;
-    x512_vector(s->code, X86_MOVUPS_LOAD, X512_64, spare, 0, m, 0, 0, false);
-    return spare;
+    const int k = mask_register(s, lanes, SPARE_MASK);
+    x86_put(s, of_width(t, X86_MOVM2W, X86_MOVM2D, X86_MOVM2Q), t, spare, 0, x86_register(k), 0);
 }
 
 /* ---- memory ---- */
 
-static struct x86_operand element_of(const struct selection *s, const struct lane_inst *i,
+static struct x86_operand element_of(const struct x86_selection *s, const struct lane_inst *i,
                                      bool single)
 {
     const int base = x86_tile_register(i->tile);
@@ -108,7 +70,7 @@ static struct x86_operand element_of(const struct selection *s, const struct lan
 }
 
 /* The lanes of elements in memory. */
-static enum lane_type lane_of(const struct selection *s, enum dtype t)
+static enum lane_type lane_of(const struct x86_selection *s, enum dtype t)
 {
     return dtype_bytes(t) == 8 ? LANE_I64 : lane_of_pred(s->b);
 }
@@ -142,7 +104,7 @@ static enum x86_inst store_of(enum dtype t, enum lane_type lane)
     }
 }
 
-static void load_single(const struct selection *s, enum dtype t, int out, struct x86_operand m)
+static void load_single(const struct x86_selection *s, enum dtype t, int out, struct x86_operand m)
 {
     const enum lane_type lane = lane_of(s, t);
     const size_t bytes = dtype_bytes(t);
@@ -150,12 +112,12 @@ static void load_single(const struct selection *s, enum dtype t, int out, struct
                                : bytes == 2 ? X86_BROADCASTW
                                : bytes == 4 ? X86_BROADCASTD
                                             : X86_BROADCASTQ;
-    put(s, inst, lane, out, 0, m, 0);
+    x86_put(s, inst, lane, out, 0, m, 0);
     if (bytes * 8 < lane_width(lane))
-        put(s, load_of(t, lane), lane, out, 0, x86_register(out), 0);
+        x86_put(s, load_of(t, lane), lane, out, 0, x86_register(out), 0);
 }
 
-static void select_load(const struct selection *s, const struct lane_inst *i, int out)
+static void select_load(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
     const enum dtype t = (enum dtype)i->format;
     const enum lane_type lane = lane_of(s, t);
@@ -167,21 +129,21 @@ static void select_load(const struct selection *s, const struct lane_inst *i, in
     else
         put_masked(s, load_of(t, lane), lane, to, 0, m, s->rest ? REST : 0, s->rest);
     if (t == DT_BF16)
-        put(s, X86_PSLLD, lane, out, 0, x86_register(out), 16);
+        x86_put(s, X86_PSLLD, lane, out, 0, x86_register(out), 16);
     if (t == DT_PRED)
-        put(s, of_width(lane, X86_PTESTMW, X86_PTESTMD, X86_PTESTMD), lane, out, to,
-            x86_register(to), 0);
+        x86_put(s, of_width(lane, X86_PTESTMW, X86_PTESTMD, X86_PTESTMD), lane, out, to,
+                x86_register(to), 0);
 }
 
-static void select_store(const struct selection *s, const struct lane_inst *i)
+static void select_store(const struct x86_selection *s, const struct lane_inst *i)
 {
     const enum dtype t = (enum dtype)i->format;
     const enum lane_type lane = lane_of(s, t);
-    int x = in_register(s, i->args[0], lane, FIRST_SPARE);
+    int x = x86_in_register(s, i->args[0], lane, FIRST_SPARE);
     const struct x86_operand m = element_of(s, i, false);
     if (t == DT_PRED || t == DT_BF16) { /* 0 or 1; the high half */
-        put(s, of_width(lane, X86_PSRLW, X86_PSRLD, X86_PSRLD), lane, SECOND_SPARE, 0,
-            x86_register(x), t == DT_PRED ? (int)lane_width(lane) - 1 : 16);
+        x86_put(s, of_width(lane, X86_PSRLW, X86_PSRLD, X86_PSRLD), lane, SECOND_SPARE, 0,
+                x86_register(x), t == DT_PRED ? (int)lane_width(lane) - 1 : 16);
         x = SECOND_SPARE;
     }
     put_masked(s, store_of(t, lane), lane, x, 0, m, s->rest ? REST : 0, false);
@@ -189,13 +151,13 @@ static void select_store(const struct selection *s, const struct lane_inst *i)
 
 /* ---- masks ---- */
 
-static void put_kkk(const struct selection *s, enum x86_inst inst, int out, int x, int y)
+static void put_kkk(const struct x86_selection *s, enum x86_inst inst, int out, int x, int y)
 {
     x86_vector(s->code, inst, true, out, x, x86_register(y), 0);
 }
 
 /* (mask & on) | (off & ~mask) */
-static void blend_masks(const struct selection *s, const struct lane_inst *i, int out)
+static void blend_masks(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
     const int mask = mask_register(s, i->args[0], SPARE_MASK),
               on = mask_register(s, i->args[1], OTHER_MASK);
@@ -205,13 +167,13 @@ static void blend_masks(const struct selection *s, const struct lane_inst *i, in
     put_kkk(s, X86_KOR, out, OTHER_MASK, UNBLENDED);
 }
 
-static bool is_all_set(const struct selection *s, int lanes)
+static bool is_all_set(const struct x86_selection *s, int lanes)
 {
     return lanes < 0 && s->b->constants[~lanes].bits == UINT64_MAX;
 }
 
 /* Logical operations on masks, and conversions of them, which change nothing. */
-static void select_mask(const struct selection *s, const struct lane_inst *i, int out)
+static void select_mask(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
     if (i->op == LANE_BLEND) {
         blend_masks(s, i, out);
@@ -285,61 +247,20 @@ bool *x512_find_masks(const struct jit_builder *b)
 
 /* ---- other instructions ---- */
 
-/* Products of the even and of the odd lanes, whose high halves are combined. */
-static void select_high_product(const struct selection *s, const struct lane_inst *i, int out)
-{
-    enum { A_OR_B_AND_C = 0xf8 };
-    const enum lane_type t = LANE_I32;
-    const int x = in_register(s, i->args[0], t, THIRD_SPARE), odd = FIRST_SPARE,
-              even = SECOND_SPARE;
-    const struct x86_operand by = operand_of(s, i->args[1], t, FIRST_SPARE),
-                             high = operand_of(s, s->high_halves, t, FIRST_SPARE);
-    put(s, X86_PSRLQ, t, odd, 0, x86_register(x), 32);
-    put(s, X86_PMULUDQ, t, odd, odd, by, 0);
-    put(s, X86_PMULUDQ, t, even, x, by, 0);
-    put(s, X86_PSRLQ, t, out, 0, x86_register(even), 32);
-    put(s, X86_PTERNLOGD, t, out, odd, high, A_OR_B_AND_C);
-}
-
-static void select_blend(const struct selection *s, const struct lane_inst *i, int out)
+static void select_blend(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
     const enum lane_type t = (enum lane_type)i->type;
-    const int off = in_register(s, i->args[2], t, SECOND_SPARE);
-    const struct x86_operand on = operand_of(s, i->args[1], t, FIRST_SPARE);
+    const int off = x86_in_register(s, i->args[2], t, SECOND_SPARE);
+    const struct x86_operand on = x86_operand_of(s, i->args[1], t, FIRST_SPARE);
     int mask;
     if (i->args[0] < 0 || is_mask(s, i->args[0])) {
         mask = mask_register(s, i->args[0], SPARE_MASK);
     } else { /* a vector: its sign bits */
         mask = SPARE_MASK;
-        put(s, of_width(t, X86_MOVW2M, X86_MOVD2M, X86_MOVQ2M), t, mask, 0,
-            x86_register(in_register(s, i->args[0], t, THIRD_SPARE)), 0);
+        x86_put(s, of_width(t, X86_MOVW2M, X86_MOVD2M, X86_MOVQ2M), t, mask, 0,
+                x86_register(x86_in_register(s, i->args[0], t, THIRD_SPARE)), 0);
     }
     put_masked(s, of_width(t, X86_BLENDMW, X86_BLENDMD, X86_BLENDMQ), t, out, off, on, mask, false);
-}
-
-static void move(const struct selection *s, int out, struct x86_operand m)
-{
-    if (m.kind != X86_REGISTER || m.number != out)
-        x512_vector(s->code, X86_MOVUPS_LOAD, X512_64, out, 0, m, 0, 0, false);
-}
-
-static bool is_in(struct x86_operand m, int r) { return m.kind == X86_REGISTER && m.number == r; }
-
-/* The machine replaces one of the operands. */
-static void select_multiply_add(const struct selection *s, const struct lane_inst *i, int out)
-{
-    const enum lane_type t = LANE_F32;
-    const bool swapped = is_in(operand_of(s, i->args[1], t, FIRST_SPARE), out);
-    const int x = i->args[swapped], y = i->args[!swapped];
-    const struct x86_operand z = operand_of(s, i->args[2], t, FIRST_SPARE);
-    if (is_in(z, out)) {
-        put(s, X86_FMADD231PS, t, out, in_register(s, x, t, FIRST_SPARE),
-            operand_of(s, y, t, FIRST_SPARE), 0);
-        return;
-    }
-    const int by = in_register(s, y, t, FIRST_SPARE);
-    move(s, out, operand_of(s, x, t, SECOND_SPARE));
-    put(s, X86_FMADD213PS, t, out, by, z, 0);
 }
 
 /* The table of a logical operation whose operands `x` and `y` are exchanged. */
@@ -355,28 +276,28 @@ static int exchange(int table, int x, int y)
 }
 
 /* The machine replaces the first operand. */
-static void select_logic(const struct selection *s, const struct lane_inst *i, int out)
+static void select_logic(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
     const enum lane_type t = (enum lane_type)i->type;
     int table = i->count, args[LANE_OPERANDS];
     memcpy(args, i->args, sizeof args);
     for (int k = 1; k < LANE_OPERANDS; k++)
-        if (is_in(operand_of(s, args[k], t, FIRST_SPARE), out)) {
+        if (x86_is_in(x86_operand_of(s, args[k], t, FIRST_SPARE), out)) {
             args[k] = i->args[0];
             args[0] = i->args[k];
             table = exchange(table, 0, k);
             break;
         }
     const int to = args[1] == args[0] || args[2] == args[0] ? THIRD_SPARE : out;
-    const int y = in_register(s, args[1], t, FIRST_SPARE);
-    const struct x86_operand z = operand_of(s, args[2], t, SECOND_SPARE);
-    move(s, to, operand_of(s, args[0], t, THIRD_SPARE));
-    put(s, X86_PTERNLOGD, t, to, y, z, table);
-    move(s, out, x86_register(to));
+    const int y = x86_in_register(s, args[1], t, FIRST_SPARE);
+    const struct x86_operand z = x86_operand_of(s, args[2], t, SECOND_SPARE);
+    x86_move(s, to, x86_operand_of(s, args[0], t, THIRD_SPARE));
+    x86_put(s, X86_PTERNLOGD, t, to, y, z, table);
+    x86_move(s, out, x86_register(to));
 }
 
 /* With a mask as one operand: the other one where it is set, or where it is not. */
-static bool select_and_mask(const struct selection *s, const struct lane_inst *i, int out)
+static bool select_and_mask(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
     const enum lane_type t = (enum lane_type)i->type;
     const int by = is_mask(s, i->args[1]);
@@ -388,84 +309,26 @@ static bool select_and_mask(const struct selection *s, const struct lane_inst *i
         mask = SPARE_MASK;
     }
     put_masked(s, of_width(t, X86_MOVDQU16_LOAD, X86_MOVUPS_LOAD, X86_MOVUPD_LOAD), t, out, 0,
-               operand_of(s, i->args[!by], t, FIRST_SPARE), mask, true);
+               x86_operand_of(s, i->args[!by], t, FIRST_SPARE), mask, true);
     return true;
 }
 
-static bool select_conversion(const struct selection *s, const struct lane_inst *i, int out)
+static void select_vector(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
-    const int inst = x86_conversion((enum lane_op)i->op);
-    if (i->op == LANE_ROUND_F16) {
-        const int x = in_register(s, i->args[0], LANE_F32, FIRST_SPARE);
-        put(s, X86_CVTPS2PH, LANE_F32, x, 0, x86_register(SECOND_SPARE), 0);
-        put(s, X86_CVTPH2PS, LANE_F32, out, 0, x86_register(SECOND_SPARE), 0);
-    } else if (i->op == LANE_I32_OF_I64) {
-        put(s, X86_PMOVQD, LANE_I64, in_register(s, i->args[0], LANE_I64, FIRST_SPARE), 0,
-            x86_register(out), 0);
-    } else if (inst != X86_NONE) {
-        const bool same = i->op == LANE_F32_OF_I32 || i->op == LANE_I32_OF_F32,
-                   narrows = i->op == LANE_F32_OF_F64 || i->op == LANE_I32_OF_F64;
-        const enum lane_type from = narrows ? LANE_I64 : LANE_I32;
-        put(s, (enum x86_inst)inst, same ? LANE_I32 : LANE_I64, out, 0,
-            x86_register(in_register(s, i->args[0], from, FIRST_SPARE)), 0);
-    } else {
-        return false;
-    }
-    return true;
-}
-
-static void select_by_table(const struct selection *s, const struct lane_inst *i, int out)
-{
-    const struct x86_choice *choice = &x86_choices[i->op];
-    const enum lane_type t = (enum lane_type)i->type;
-    const enum x86_inst inst = (enum x86_inst)choice->inst[i->type];
-    int x = i->args[0], y = i->args[1];
-    switch (x86_form_512(inst)) {
-    case X86_XXI:
-        put(s, inst, t, out, 0, x86_register(in_register(s, x, t, FIRST_SPARE)), i->count);
-        return;
-    case X86_XM:
-    case X86_XMI:
-        put(s, inst, t, out, 0, operand_of(s, x, t, FIRST_SPARE), choice->immediate);
-        return;
-    default: break;
-    }
-    if (lane_is_commutative(i) && x < 0) {
-        x = i->args[1];
-        y = i->args[0];
-    }
-    const int first = in_register(s, x, t, FIRST_SPARE);
-    put(s, inst, t, out, first, operand_of(s, y, t, SECOND_SPARE), choice->immediate);
-}
-
-static void select_vector(const struct selection *s, const struct lane_inst *i, int out)
-{
-    const enum lane_type t = (enum lane_type)i->type;
     switch (i->op) {
     case LANE_LOAD:
     case LANE_LOAD_SINGLE: select_load(s, i, out); break;
     case LANE_BLEND: select_blend(s, i, out); break;
-    case LANE_FMA: select_multiply_add(s, i, out); break;
     case LANE_LOGIC: select_logic(s, i, out); break;
-    case LANE_MUL_HIGH:
-        if (t == LANE_I32) {
-            select_high_product(s, i, out);
-            break;
-        } /* fallthrough */
     default:
-        if (select_and_mask(s, i, out) || select_conversion(s, i, out))
-            break;
-        if (i->op == LANE_AND_NOT) /* the machine inverts the first operand */
-            put(s, X86_PANDN, t, out, in_register(s, i->args[1], t, FIRST_SPARE),
-                operand_of(s, i->args[0], t, SECOND_SPARE), 0);
-        else
-            select_by_table(s, i, out);
+        if (!select_and_mask(s, i, out))
+            x86_select_operation(s, i, out);
     }
 }
 
 static void select(const void *selection, int number)
 {
-    const struct selection *s = selection;
+    const struct x86_selection *s = selection;
     const struct lane_inst *i = &s->b->insts[number];
     const int r = s->a.registers[number];
     if (i->op == LANE_STORE) {
@@ -501,12 +364,13 @@ static void put_rest_mask(struct x86_code *c)
 void x512_tile_function(struct x86_code *c, struct jit_builder *b)
 {
     bool *masks = x512_find_masks(b);
-    struct selection s = {.code = c,
-                          .b = b,
-                          .masks = masks,
-                          .lanes = b->wide             ? 8
-                                   : b->target.lanes16 ? 32
-                                                       : 16};
+    struct x86_selection s = {.code = c,
+                              .b = b,
+                              .spare = FIRST_SPARE,
+                              .masks = masks,
+                              .lanes = b->wide             ? 8
+                                       : b->target.lanes16 ? 32
+                                                           : 16};
     s.a = allocate_registers(b, &(struct register_file){{VECTORS, MASKS}, masks});
     for (int k = 0; k < b->inst_count; k++)
         if (b->insts[k].op == LANE_MUL_HIGH)

@@ -125,7 +125,7 @@ static void charge(struct program_code *p, int at)
 /* A mask has its sign bit set, or not. */
 static void jump_unless(struct program_code *p, const struct lane_inst *i)
 {
-    int r = x86_in_register(&p->s, i->args[0], X86_SPARE);
+    int r = x86_in_register(&p->s, i->args[0], LANE_I32, X86_SPARE);
     x86_vector(p->s.code, X86_MOVD_STORE, false, r, 0, x86_register(RAX), 0);
     x86_bytes(p->s.code, "\x85\xc0", 2); /* test eax, eax */
     jump_to(p, X86_EQUAL, i->label);
@@ -133,7 +133,7 @@ static void jump_unless(struct program_code *p, const struct lane_inst *i)
 
 static void switch_to(struct program_code *p, const struct lane_inst *i)
 {
-    int r = x86_in_register(&p->s, i->args[0], X86_SPARE);
+    int r = x86_in_register(&p->s, i->args[0], LANE_I32, X86_SPARE);
     x86_vector(p->s.code, X86_MOVD_STORE, false, r, 0, x86_register(RAX), 0);
     for (int k = 0; k + 1 < i->label_count; k++) {
         x86_bytes(p->s.code, "\x3d", 1); /* cmp eax, number */
@@ -222,7 +222,8 @@ jit_program_fn *jit_program(struct jit_builder *b, struct jit_memory *m)
     const struct register_file file = {{JIT_REGISTERS}, NULL};
     struct x86_code c = {.constant_bytes = 32};
     struct program_code p = {
-        .s = {.code = &c, .b = b, .a = allocate_registers(b, &file), .lanes = 1}};
+        .s = {
+            .code = &c, .b = b, .a = allocate_registers(b, &file), .lanes = 1, .spare = X86_SPARE}};
     p.label_at = ARENA_ARRAY(b->arena, int, b->label_count + 1);
     for (int k = 0; k < b->inst_count; k++)
         p.has_vectors |= b->insts[k].lanes > 1 || b->insts[k].place;

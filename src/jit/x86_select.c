@@ -1,5 +1,6 @@
 /*
- * x86_select.c: lane instructions as machine instructions of x86-64 with AVX2.
+ * x86_select.c: lane instructions as machine instructions of x86-64 with AVX2, and those that
+ * AVX-512 has in the same form (x86_512.c).
  *
  * Lanes of 32 bits fill a vector of 32 bytes if there are eight of them, of 16 if there are four,
  * beside four lanes of 64 bits. With one lane the others hold arbitrary bits; arithmetic on floats
@@ -15,29 +16,13 @@ static bool is_wide_vector(const struct x86_selection *s, enum lane_type t)
     return s->lanes * (lane_is_wide(t) ? 8 : 4) == 32;
 }
 
-/* ---- operands ---- */
+/* ---- tables: the instruction of an operation that is one, for each type of lanes ---- */
 
-static struct x86_operand operand_of(const struct x86_selection *s, int lanes)
-{
-    if (lanes < 0 && s->constants && s->constants[~lanes] >= 0)
-        return x86_register(s->constants[~lanes]);
-    if (lanes < 0)
-        return x86_constant(~lanes);
-    int r = s->a.registers[lanes];
-    return r < 0 ? x86_memory(RSP, ~r * X86_SLOT_BYTES) : x86_register(r);
-}
-
-/* The register of an operand, or `spare`, to which it is loaded. */
-int x86_in_register(const struct x86_selection *s, int lanes, int spare)
-{
-    struct x86_operand m = operand_of(s, lanes);
-    if (m.kind == X86_REGISTER)
-        return m.number;
-    x86_vector(s->code, X86_MOVUPS_LOAD, s->lanes > 1, spare, 0, m, 0);
-    return spare;
-}
-
-/* ---- tables; those of AVX-512 alone are used by x86_512.c ---- */
+enum { X86_NONE = -1 };
+struct choice {
+    int16_t inst[LANE_TYPE_COUNT]; /* X86_NONE: no single instruction */
+    int8_t immediate;
+};
 
 #define FLOATS(ps, pd)                                                                             \
     {                                                                                              \
@@ -52,7 +37,7 @@ int x86_in_register(const struct x86_selection *s, int lanes, int spare)
         X86_##d, X86_##q, X86_##ps, X86_##pd, X86_##w                                              \
     }
 #define BITS(id) ALL(id, id, id, id, id)
-const struct x86_choice x86_choices[LANE_OP_COUNT] = {
+static const struct choice choices[LANE_OP_COUNT] = {
     [LANE_ADD] = {ALL(PADDW, PADDD, PADDQ, ADDPS, ADDPD), 0},
     [LANE_AND] = {BITS(PAND), 0},
     [LANE_CEIL] = {FLOATS(ROUNDPS, ROUNDPD), 0xa},
@@ -93,7 +78,8 @@ const struct x86_choice x86_choices[LANE_OP_COUNT] = {
 #undef ALL
 #undef BITS
 
-int x86_conversion(enum lane_op op)
+/* The instruction of a conversion; X86_NONE: it is not one, or several instructions. */
+static int conversion_of(enum lane_op op)
 {
     switch (op) {
     case LANE_F32_OF_F64: return X86_CVTPD2PS;
@@ -119,9 +105,57 @@ static int single_form(int inst)
     case X86_MULPD: return X86_MULSD;
     case X86_DIVPS: return X86_DIVSS;
     case X86_DIVPD: return X86_DIVSD;
+    case X86_FMADD213PS: return X86_FMADD213SS;
+    case X86_FMADD231PS: return X86_FMADD231SS;
     case X86_PMULLD: return X86_PMULUDQ; /* has a third of its latency */
     default: return inst;
     }
+}
+
+/* ---- operands ---- */
+
+void x86_put(const struct x86_selection *s, enum x86_inst inst, enum lane_type t, int x, int y,
+             struct x86_operand m, int immediate)
+{
+    if (s->masks)
+        x512_vector(s->code, inst, s->lanes * (int)lane_width(t) == 512 ? X512_64 : X512_32, x, y,
+                    m, immediate, 0, false);
+    else
+        x86_vector(s->code, s->lanes == 1 ? (enum x86_inst)single_form(inst) : inst,
+                   is_wide_vector(s, t), x, y, m, immediate);
+}
+
+struct x86_operand x86_operand_of(const struct x86_selection *s, int lanes, enum lane_type t,
+                                  int spare)
+{
+    if (lanes < 0)
+        return s->constants && s->constants[~lanes] >= 0 ? x86_register(s->constants[~lanes])
+                                                         : x86_constant(~lanes);
+    if (s->masks && s->masks[lanes]) {
+        x512_spread_mask(s, lanes, t, spare);
+        return x86_register(spare);
+    }
+    const int r = s->a.registers[lanes];
+    return r < 0 ? x86_memory(RSP, ~r * s->code->constant_bytes) : x86_register(r);
+}
+
+void x86_move(const struct x86_selection *s, int out, struct x86_operand m)
+{
+    if (x86_is_in(m, out))
+        return;
+    if (s->masks)
+        x512_vector(s->code, X86_MOVUPS_LOAD, X512_64, out, 0, m, 0, 0, false);
+    else
+        x86_vector(s->code, X86_MOVUPS_LOAD, s->lanes > 1, out, 0, m, 0);
+}
+
+int x86_in_register(const struct x86_selection *s, int lanes, enum lane_type t, int spare)
+{
+    const struct x86_operand m = x86_operand_of(s, lanes, t, spare);
+    if (m.kind == X86_REGISTER)
+        return m.number;
+    x86_move(s, spare, m);
+    return spare;
 }
 
 /* ---- memory ---- */
@@ -157,8 +191,9 @@ static struct x86_operand address_operand(const struct x86_selection *s, const c
 
 static void load_index(const struct x86_selection *s, const struct lane_index *x)
 {
-    const bool wide = lane_is_wide(lane_type_of(s->b, x->lanes));
-    const int v = x86_in_register(s, x->lanes, FIRST_SPARE);
+    const enum lane_type t = lane_type_of(s->b, x->lanes);
+    const bool wide = lane_is_wide(t);
+    const int v = x86_in_register(s, x->lanes, t, FIRST_SPARE);
     x86_vector(s->code, wide ? X86_MOVQ_GENERAL : X86_MOVD_STORE, false, v, 0, x86_register(RAX),
                0);
     if (!wide && !x->is_unsigned)
@@ -381,7 +416,7 @@ static void select_store(const struct x86_selection *s, const struct lane_inst *
 {
     enum lane_type t = (enum lane_type)i->type;
     enum dtype format = (enum dtype)i->format;
-    int x = x86_in_register(s, i->args[0], THIRD_SPARE);
+    int x = x86_in_register(s, i->args[0], t, THIRD_SPARE);
     struct x86_operand m = element_of(s, i, false);
     if (dtype_bytes(format) < 4)
         store_narrow(s, format, x, m);
@@ -395,31 +430,35 @@ static void select_store(const struct x86_selection *s, const struct lane_inst *
 
 static void select_low_halves(const struct x86_selection *s, int out, int x)
 {
-    if (s->lanes == 1) {
+    if (s->masks) {
+        x86_put(s, X86_PMOVQD, LANE_I64, x, 0, x86_register(out), 0);
+    } else if (s->lanes == 1) {
         x86_vector(s->code, X86_MOVAPS, false, out, 0, x86_register(x), 0);
-        return;
+    } else {
+        x86_vector(s->code, X86_EXTRACTI128, true, x, 0, x86_register(s->spare), 1);
+        x86_vector(s->code, X86_SHUFPS, false, out, x, x86_register(s->spare), 0x88);
     }
-    x86_vector(s->code, X86_EXTRACTI128, true, x, 0, x86_register(FIRST_SPARE), 1);
-    x86_vector(s->code, X86_SHUFPS, false, out, x, x86_register(FIRST_SPARE), 0x88);
 }
 
 /* Instructions that widen or narrow have the size of the wider vector. */
 static bool select_conversion(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
-    const int inst = x86_conversion((enum lane_op)i->op);
-    const bool same = i->op == LANE_F32_OF_I32 || i->op == LANE_I32_OF_F32,
-               wide = s->lanes == (same || i->op == LANE_ROUND_F16 ? 8 : 4);
+    const int inst = conversion_of((enum lane_op)i->op), half = s->spare + 1;
     if (i->op == LANE_ROUND_F16) {
-        x86_vector(s->code, X86_CVTPS2PH, wide, x86_in_register(s, i->args[0], FIRST_SPARE), 0,
-                   x86_register(SECOND_SPARE), 0);
-        x86_vector(s->code, X86_CVTPH2PS, wide, out, 0, x86_register(SECOND_SPARE), 0);
+        x86_put(s, X86_CVTPS2PH, LANE_F32, x86_in_register(s, i->args[0], LANE_F32, s->spare), 0,
+                x86_register(half), 0);
+        x86_put(s, X86_CVTPH2PS, LANE_F32, out, 0, x86_register(half), 0);
     } else if (i->op == LANE_I32_OF_I64) {
-        select_low_halves(s, out, x86_in_register(s, i->args[0], SECOND_SPARE));
+        select_low_halves(s, out, x86_in_register(s, i->args[0], LANE_I64, half));
     } else if (inst != X86_NONE) {
-        const int x = x86_in_register(s, i->args[0], FIRST_SPARE);
-        x86_vector(s->code, (enum x86_inst)inst, wide, out, 0, x86_register(x), 0);
+        const bool same = i->op == LANE_F32_OF_I32 || i->op == LANE_I32_OF_F32,
+                   narrows = i->op == LANE_F32_OF_F64 || i->op == LANE_I32_OF_F64;
+        const int x = x86_in_register(s, i->args[0], narrows ? LANE_I64 : LANE_I32, s->spare);
+        x86_put(s, (enum x86_inst)inst, same ? LANE_I32 : LANE_I64, out, 0, x86_register(x), 0);
+    } else {
+        return false;
     }
-    return i->op == LANE_ROUND_F16 || i->op == LANE_I32_OF_I64 || inst != X86_NONE;
+    return true;
 }
 
 /* ---- other instructions ---- */
@@ -427,94 +466,90 @@ static bool select_conversion(const struct x86_selection *s, const struct lane_i
 /* Products of the even and of the odd lanes, whose high halves are combined. */
 static void select_high_product(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
-    const bool wide = is_wide_vector(s, LANE_I32);
-    const int x = x86_in_register(s, i->args[0], THIRD_SPARE), odd = FIRST_SPARE,
-              even = SECOND_SPARE;
-    const struct x86_operand by = operand_of(s, i->args[1]);
-    x86_vector(s->code, X86_PSRLQ, wide, odd, 0, x86_register(x), 32);
-    x86_vector(s->code, X86_PMULUDQ, wide, odd, odd, by, 0);
-    x86_vector(s->code, X86_PMULUDQ, wide, even, x, by, 0);
-    x86_vector(s->code, X86_PSRLQ, wide, even, 0, x86_register(even), 32);
-    x86_vector(s->code, X86_PBLENDD, wide, out, even, x86_register(odd), 0xaa);
+    enum { A_OR_B_AND_C = 0xf8 };
+    const enum lane_type t = LANE_I32;
+    const int odd = s->spare, even = s->spare + 1,
+              x = x86_in_register(s, i->args[0], t, s->spare + 2);
+    const struct x86_operand by = x86_operand_of(s, i->args[1], t, odd);
+    x86_put(s, X86_PSRLQ, t, odd, 0, x86_register(x), 32);
+    x86_put(s, X86_PMULUDQ, t, odd, odd, by, 0);
+    x86_put(s, X86_PMULUDQ, t, even, x, by, 0);
+    if (!s->masks) {
+        x86_put(s, X86_PSRLQ, t, even, 0, x86_register(even), 32);
+        x86_put(s, X86_PBLENDD, t, out, even, x86_register(odd), 0xaa);
+        return;
+    }
+    x86_put(s, X86_PSRLQ, t, out, 0, x86_register(even), 32);
+    x86_put(s, X86_PTERNLOGD, t, out, odd, x86_operand_of(s, s->high_halves, t, odd), A_OR_B_AND_C);
 }
 
 static void select_by_table(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
-    const struct x86_choice *choice = &x86_choices[i->op];
-    enum lane_type t = (enum lane_type)i->type;
-    int inst = choice->inst[t], x = i->args[0], y = i->args[1];
-    bool wide = is_wide_vector(s, t);
-    if (s->lanes == 1)
-        inst = single_form(inst);
-    const enum x86_form form = (enum x86_form)x86_table[inst].form;
-    if (form == X86_XXI) {
-        x86_vector(s->code, (enum x86_inst)inst, wide, out, 0,
-                   x86_register(x86_in_register(s, x, FIRST_SPARE)), i->count);
-        return;
-    }
-    if (form == X86_XM || form == X86_XMI) {
-        struct x86_operand m = operand_of(s, x);
-        x86_vector(s->code, (enum x86_inst)inst, wide, out, 0, m, choice->immediate);
-        return;
-    }
-    if (lane_is_commutative(i) && operand_of(s, x).kind != X86_REGISTER) {
-        x = i->args[1];
-        y = i->args[0];
-    }
-    x86_vector(s->code, (enum x86_inst)inst, wide, out, x86_in_register(s, x, FIRST_SPARE),
-               operand_of(s, y), choice->immediate);
-}
-
-static void select_blend(const struct x86_selection *s, const struct lane_inst *i, int out)
-{
-    enum lane_type t = (enum lane_type)i->type;
-    int mask = x86_in_register(s, i->args[0], FIRST_SPARE),
-        off = x86_in_register(s, i->args[2], SECOND_SPARE);
-    x86_vector(s->code, lane_is_wide(t) ? X86_BLENDVPD : X86_BLENDVPS, is_wide_vector(s, t), out,
-               off, operand_of(s, i->args[1]), mask);
-}
-
-static void select_splat(const struct x86_selection *s, const struct lane_inst *i, int out)
-{
+    const struct choice *choice = &choices[i->op];
     const enum lane_type t = (enum lane_type)i->type;
-    x86_vector(s->code, lane_is_wide(t) ? X86_BROADCASTQ : X86_BROADCASTD, is_wide_vector(s, t),
-               out, 0, operand_of(s, i->args[0]), 0);
-}
-
-/* Moves a value to a register; the register that holds it, if the destination is not one. */
-static int select_move(const struct x86_selection *s, int lanes, int r)
-{
-    struct x86_operand m = operand_of(s, lanes);
-    if (r < 0)
-        return x86_in_register(s, lanes, THIRD_SPARE);
-    if (m.kind == X86_REGISTER && m.number != r)
-        x86_vector(s->code, X86_MOVAPS, s->lanes > 1, r, 0, m, 0);
-    else if (m.kind != X86_REGISTER)
-        x86_vector(s->code, X86_MOVUPS_LOAD, s->lanes > 1, r, 0, m, 0);
-    return r;
-}
-
-static bool is_in(const struct x86_selection *s, int lanes, int r)
-{
-    const struct x86_operand m = operand_of(s, lanes);
-    return m.kind == X86_REGISTER && m.number == r;
+    const enum x86_inst inst = (enum x86_inst)choice->inst[t];
+    const bool exchanged = lane_is_commutative(i) && i->args[0] < 0;
+    const int x = i->args[exchanged], y = i->args[!exchanged];
+    switch (s->masks ? x86_form_512(inst) : (enum x86_form)x86_table[inst].form) {
+    case X86_XXI:
+        x86_put(s, inst, t, out, 0, x86_register(x86_in_register(s, x, t, s->spare)), i->count);
+        return;
+    case X86_XM:
+    case X86_XMI:
+        x86_put(s, inst, t, out, 0, x86_operand_of(s, x, t, s->spare), choice->immediate);
+        return;
+    default: break;
+    }
+    const int first = x86_in_register(s, x, t, s->spare);
+    x86_put(s, inst, t, out, first, x86_operand_of(s, y, t, s->spare + 1), choice->immediate);
 }
 
 /* The machine replaces one of the operands. */
 static void select_multiply_add(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
-    const bool wide = is_wide_vector(s, LANE_F32), single = s->lanes == 1;
-    const bool swapped = is_in(s, i->args[1], out);
-    const int x = i->args[swapped], y = i->args[!swapped], z = i->args[2];
-    if (is_in(s, z, out)) {
-        x86_vector(s->code, single ? X86_FMADD231SS : X86_FMADD231PS, wide, out,
-                   x86_in_register(s, x, FIRST_SPARE), operand_of(s, y), 0);
+    const enum lane_type t = LANE_F32;
+    const bool swapped = x86_is_in(x86_operand_of(s, i->args[1], t, s->spare), out);
+    const int x = i->args[swapped], y = i->args[!swapped];
+    const struct x86_operand z = x86_operand_of(s, i->args[2], t, s->spare);
+    if (x86_is_in(z, out)) {
+        const int by = x86_in_register(s, x, t, s->spare);
+        x86_put(s, X86_FMADD231PS, t, out, by, x86_operand_of(s, y, t, s->spare), 0);
         return;
     }
-    const int by = x86_in_register(s, y, FIRST_SPARE);
-    select_move(s, x, out);
-    x86_vector(s->code, single ? X86_FMADD213SS : X86_FMADD213PS, wide, out, by, operand_of(s, z),
-               0);
+    const int by = x86_in_register(s, y, t, s->spare);
+    x86_move(s, out, x86_operand_of(s, x, t, s->spare + 1));
+    x86_put(s, X86_FMADD213PS, t, out, by, z, 0);
+}
+
+void x86_select_operation(const struct x86_selection *s, const struct lane_inst *i, int out)
+{
+    const enum lane_type t = (enum lane_type)i->type;
+    if (i->op == LANE_FMA) {
+        select_multiply_add(s, i, out);
+    } else if (i->op == LANE_MUL_HIGH && t == LANE_I32) {
+        select_high_product(s, i, out);
+    } else if (i->op == LANE_AND_NOT) { /* the machine inverts the first operand */
+        const int y = x86_in_register(s, i->args[1], t, s->spare);
+        x86_put(s, X86_PANDN, t, out, y, x86_operand_of(s, i->args[0], t, s->spare + 1), 0);
+    } else if (!select_conversion(s, i, out)) {
+        select_by_table(s, i, out);
+    }
+}
+
+static void select_blend(const struct x86_selection *s, const struct lane_inst *i, int out)
+{
+    const enum lane_type t = (enum lane_type)i->type;
+    const int mask = x86_in_register(s, i->args[0], t, FIRST_SPARE),
+              off = x86_in_register(s, i->args[2], t, SECOND_SPARE);
+    x86_put(s, lane_is_wide(t) ? X86_BLENDVPD : X86_BLENDVPS, t, out, off,
+            x86_operand_of(s, i->args[1], t, FIRST_SPARE), mask);
+}
+
+static void select_splat(const struct x86_selection *s, const struct lane_inst *i, int out)
+{
+    const enum lane_type t = (enum lane_type)i->type;
+    x86_put(s, lane_is_wide(t) ? X86_BROADCASTQ : X86_BROADCASTD, t, out, 0,
+            x86_operand_of(s, i->args[0], t, FIRST_SPARE), 0);
 }
 
 /* ---- values between their places: variables around calls ---- */
@@ -551,17 +586,14 @@ void x86_select(const struct x86_selection *s, int number)
     case LANE_COPY_FROM:
     case LANE_COPY_TO: select_copy(s, i); return;
     case LANE_BLEND: select_blend(s, i, out); break;
-    case LANE_FMA: select_multiply_add(s, i, out); break;
     case LANE_SPLAT: select_splat(s, i, out); break;
-    case LANE_AND_NOT: /* the machine inverts the first operand */
-        x86_vector(s->code, X86_PANDN, is_wide_vector(s, (enum lane_type)i->type), out,
-                   x86_in_register(s, i->args[1], FIRST_SPARE), operand_of(s, i->args[0]), 0);
+    case LANE_SET:
+        if (r < 0)
+            out = x86_in_register(s, i->args[0], (enum lane_type)i->type, THIRD_SPARE);
+        else
+            x86_move(s, r, x86_operand_of(s, i->args[0], (enum lane_type)i->type, THIRD_SPARE));
         break;
-    case LANE_MUL_HIGH: select_high_product(s, i, out); break;
-    case LANE_SET: out = select_move(s, i->args[0], r); break;
-    default:
-        if (!select_conversion(s, i, out))
-            select_by_table(s, i, out);
+    default: x86_select_operation(s, i, out);
     }
     if (r < 0)
         x86_vector(s->code, X86_MOVUPS_STORE, s->lanes > 1, out, 0,

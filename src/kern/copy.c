@@ -580,16 +580,14 @@ struct shared_copy {
     char *out;
     const char *x;
     int d;                    /* the dimension that is split */
-    int64_t piece;            /* its length in one part */
     int64_t out_step, x_step; /* along it, in bytes */
 };
 
-static void copy_part(void *context, int64_t part, int worker)
+static void copy_part(void *context, int64_t from, int64_t to, int worker)
 {
     const struct shared_copy *c = context;
     struct copy_plan p = *c->plan;
-    int64_t from = part * c->piece, left = p.nest.dims[c->d] - from;
-    p.nest.dims[c->d] = left < c->piece ? left : c->piece;
+    p.nest.dims[c->d] = to - from;
     copy_plan_run(&p, c->out + from * c->out_step, c->x + from * c->x_step);
     copy_plan_end(&p);
 }
@@ -622,8 +620,7 @@ void copy_plan_share(struct thread_pool *workers, const struct copy_plan *p, con
     c.out_step = in_bytes ? 1 : n->strides[0][c.d];
     c.x_step = in_bytes ? 1 : n->strides[1][c.d];
     int64_t unit = grain(p, c.d, width), units = ratio_up(n->dims[c.d], unit), parts = bytes / PART;
-    c.piece = ratio_up(units, parts) * unit;
-    thread_pool_run(workers, ratio_up(n->dims[c.d], c.piece), copy_part, &c);
+    thread_pool_share(workers, n->dims[c.d], ratio_up(units, parts) * unit, copy_part, &c);
 }
 
 /* spec: Copy */

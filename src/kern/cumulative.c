@@ -35,7 +35,6 @@ struct cumulative {
     int64_t panel, across;
     int second;
     size_t panels;
-    int64_t bundles, piece; /* groups of adjacent lines: in total, and in one task */
 };
 
 /* Adjacent elements in lanes, with the strides of steps and lanes in bytes. */
@@ -161,12 +160,11 @@ static void sum_lines_f32(const struct cumulative *c, char *out, const char *x, 
 }
 
 /* Groups of lines are numbered row-major over the other dimensions, then along `lane`. */
-static void run_part(void *context, int64_t part, int worker)
+static void run_bundles(void *context, int64_t from, int64_t to, int worker)
 {
     const struct cumulative *c = context;
-    int64_t lanes = c->lane < 0 ? 1 : c->x->dims[c->lane];
-    int64_t across = ratio_up(lanes, c->max), from = part * c->piece, left = c->bundles - from;
-    for (int64_t b = from; b < from + (left < c->piece ? left : c->piece); b++) {
+    const int64_t lanes = c->lane < 0 ? 1 : c->x->dims[c->lane], across = ratio_up(lanes, c->max);
+    for (int64_t b = from; b < to; b++) {
         int64_t at[VIEW_MAX_RANK] = {0}, first = b % across * c->max, outer = b / across;
         for (int d = c->x->rank - 1; d >= 0; d--)
             if (d != c->dimension && d != c->lane) {
@@ -308,9 +306,8 @@ static void run_all(struct thread_pool *workers, struct cumulative *c)
     const bool adjacent =
         c->lane >= 0 && c->x->strides[c->lane] == (int64_t)dtype_bytes(c->x->dtype);
     c->max = c->sum_f32 ? SUMS : adjacent ? KERN_LANES : LINES;
-    c->bundles = ratio_up(lanes, c->max) * (lines / lanes);
-    c->piece = PART / (length * min_i64(lanes, c->max)) + 1;
-    thread_pool_run(workers, ratio_up(c->bundles, c->piece), run_part, c);
+    thread_pool_share(workers, ratio_up(lanes, c->max) * (lines / lanes),
+                      PART / (length * min_i64(lanes, c->max)) + 1, run_bundles, c);
 }
 
 /* ---- one long line, in blocks ---- */

@@ -83,11 +83,11 @@ static enum dtype sum_type(const struct conv *c)
 struct depthwise {
     struct conv c; /* its input in the work type, features innermost */
     struct patches p;
-    int64_t channels, multiplier, lines, share; /* lines of the result; lines of a task */
-    int64_t width, length;                      /* bytes of an element; positions of a line */
-    bool direct;                                /* sums are written directly to the result */
-    char *kernel; /* [multiplier][kernel position][channel] in the work type */
-    int64_t line; /* bytes of a line of sums */
+    int64_t channels, multiplier;
+    int64_t width, length; /* bytes of an element; positions of a line of the result */
+    bool direct;           /* sums are written directly to the result */
+    char *kernel;          /* [multiplier][kernel position][channel] in the work type */
+    int64_t line;          /* bytes of a line of sums */
     /* bytes of each worker's buffer: four tables by kernel position, a line of sums and one of
      * results */
     int64_t workspace;
@@ -239,12 +239,11 @@ static void run_line(const struct depthwise *w, int64_t number, char *workspace)
         store_line(w, &l, result);
 }
 
-static void run_part(void *context, int64_t part, int worker)
+static void run_lines(void *context, int64_t from, int64_t to, int worker)
 {
     const struct depthwise *w = context;
-    const int64_t end = (part + 1) * w->share;
-    for (int64_t k = part * w->share; k < end && k < w->lines; k++)
-        run_line(w, k, w->workspaces + worker * w->workspace);
+    for (; from < to; from++)
+        run_line(w, from, w->workspaces + worker * w->workspace);
 }
 
 /* ---- the convolution ---- */
@@ -266,18 +265,18 @@ bool depthwise_run(struct thread_pool *workers, const struct conv *c)
     w.c.work = sum_type(c);
     w.width = (int64_t)dtype_bytes(w.c.work);
     w.multiplier = c->kernel.dims[0] / w.channels;
+    int64_t products = 0; /* of a line */
     bool ok = prepare_input(workers, &w);
     if (ok) {
         patches_init(&w.p, &w.c, &w.c.in);
         w.length = w.p.outs[w.p.spatial - 1];
-        w.lines = c->out.dims[0] * w.p.image_points / w.length;
-        const int64_t products = w.length * w.p.taps * c->kernel.dims[0];
-        w.share = products < SHARE ? SHARE / products : 1;
+        products = w.length * w.p.taps * c->kernel.dims[0];
         w.direct = c->out.dtype == w.c.work && w.multiplier == 1 && c->out.strides[1] == w.width;
         ok = prepare_kernel(&w) && make_workspaces(workers, &w);
     }
     if (ok)
-        thread_pool_run(workers, ratio_up(w.lines, w.share), run_part, &w);
+        thread_pool_share(workers, c->out.dims[0] * w.p.image_points / w.length,
+                          products < SHARE ? SHARE / products : 1, run_lines, &w);
     mem_free(w.kernel);
     mem_free(w.workspaces);
     mem_free(w.storage[0]);

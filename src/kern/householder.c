@@ -93,21 +93,6 @@ static double norm_of(const struct matrix *x)
     return sqrt(sum);
 }
 
-/* Divides all but the first element by re + i im. */
-static void divide(const struct matrix *x, double re, double im)
-{
-    const double square = re * re + im * im;
-    for (int64_t i = 1; i < x->rows; i++) {
-        double r = x->re[i];
-        if (!x->im) {
-            x->re[i] = r / re;
-            continue;
-        }
-        x->re[i] = (r * re + x->im[i] * im) / square;
-        x->im[i] = (x->im[i] * re - r * im) / square;
-    }
-}
-
 struct c128 matrix_make_reflector(const struct matrix *x)
 {
     /* squares of numbers between 2^-400 and 2^400 can be summed without overflow */
@@ -126,7 +111,7 @@ struct c128 matrix_make_reflector(const struct matrix *x)
         matrix_shift(x, -exponent);
     const double re = x->re[0], im = x->im ? x->im[0] : 0, norm = norm_of(x);
     const double beta = re < 0 ? norm : -norm;
-    divide(x, re - beta, im);
+    matrix_divide(x, 1, x->rows - 1, (struct c128){re - beta, im});
     x->re[0] = ldexp(beta, exponent);
     if (x->im)
         x->im[0] = 0;

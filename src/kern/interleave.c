@@ -13,7 +13,6 @@ struct interleaving {
     char *out;
     const char *x[KERN_INTERLEAVED];
     int n;
-    int64_t count;
     size_t width;
 };
 
@@ -51,10 +50,10 @@ INTERLEAVE(kern_w2)
 INTERLEAVE(kern_w4)
 INTERLEAVE(kern_w8)
 
-static void run_part(void *context, int64_t part, int worker)
+static void run_range(void *context, int64_t from, int64_t to, int worker)
 {
     const struct interleaving *s = context;
-    const int64_t from = part * PART, count = min_i64(PART, s->count - from);
+    const int64_t count = to - from;
     switch (s->width) {
     case 1: interleave_kern_w1(s, from, count); break;
     case 2: interleave_kern_w2(s, from, count); break;
@@ -77,11 +76,8 @@ bool kern_interleaves(const struct view *out, int n, const struct view *const *x
 void kern_interleave(struct thread_pool *workers, const struct view *out, int n,
                      const struct view *const *x)
 {
-    struct interleaving s = {.out = out->data,
-                             .n = n,
-                             .count = view_elements(out) / n,
-                             .width = dtype_bytes(out->dtype)};
+    struct interleaving s = {.out = out->data, .n = n, .width = dtype_bytes(out->dtype)};
     for (int k = 0; k < n; k++)
         s.x[k] = x[k]->data;
-    thread_pool_run(workers, ratio_up(s.count, PART), run_part, &s);
+    thread_pool_share(workers, view_elements(out) / n, PART, run_range, &s);
 }

@@ -10,7 +10,6 @@
 
 #include "kern/blas.h"
 #include "kern/nest.h"
-#include "kern/plain/function.h"
 
 #include <math.h>
 
@@ -58,30 +57,6 @@ void (*lapack_function(enum dtype t, const char *name))(void)
     memcpy(symbol + 1, name, n);
     symbol[n + 1] = '_';
     return (void (*)(void))blas_function(symbol);
-}
-
-/* ---- numbers ---- */
-
-struct c128 lapack_load(enum dtype t, const char *at)
-{
-    struct c128 v = {0, 0};
-    struct c64 narrow = {0, 0};
-    if (t == DT_C128)
-        memcpy(&v, at, sizeof v);
-    else if (t == DT_F64)
-        memcpy(&v.re, at, sizeof v.re);
-    else
-        memcpy(&narrow, at, dtype_bytes(t));
-    return t == DT_C128 || t == DT_F64 ? v : (struct c128){(double)narrow.re, (double)narrow.im};
-}
-
-void lapack_store(enum dtype t, char *at, struct c128 v)
-{
-    v.re = v.re == v.re ? v.re : NAN_MADE;
-    v.im = v.im == v.im ? v.im : NAN_MADE;
-    struct c64 narrow = {(float)v.re, (float)v.im};
-    const bool wide = t == DT_C128 || t == DT_F64;
-    memcpy(at, wide ? (void *)&v : &narrow, dtype_bytes(t));
 }
 
 /* ---- workspace ---- */
@@ -189,7 +164,6 @@ struct batch {
     lapack_fn *run;
     const struct packed *packed;
     struct lapack_item *items; /* one for each worker */
-    int64_t count, group;
 };
 
 static void run_item(const struct batch *b, struct lapack_item *it, int64_t number)
@@ -205,11 +179,10 @@ static void run_item(const struct batch *b, struct lapack_item *it, int64_t numb
         *(fint *)it->x[call->info] = it->info;
 }
 
-static void run_group(void *context, int64_t part, int worker)
+static void run_group(void *context, int64_t from, int64_t to, int worker)
 {
     const struct batch *b = context;
-    const int64_t end = min_i64(b->count, (part + 1) * b->group);
-    for (int64_t i = part * b->group; i < end && !b->items[worker].no_memory; i++)
+    for (int64_t i = from; i < to && !b->items[worker].no_memory; i++)
         run_item(b, &b->items[worker], i);
 }
 
@@ -228,8 +201,7 @@ static bool run_items(const struct kern_lapack *call, lapack_fn *run,
                       const struct lapack_item *first, const struct packed *packed)
 {
     const int workers = thread_pool_size(call->workers);
-    struct batch b = {.call = call, .run = run, .packed = packed, .count = batch_size(call)};
-    b.group = group_of(packed, call->count);
+    struct batch b = {.call = call, .run = run, .packed = packed};
     b.items = mem_alloc((size_t)workers * (sizeof *b.items + SMALL));
     if (!b.items)
         return false;
@@ -238,7 +210,8 @@ static bool run_items(const struct kern_lapack *call, lapack_fn *run,
         b.items[w] = *first;
         b.items[w].work = answers + w * SMALL;
     }
-    thread_pool_run(call->workers, ratio_up(b.count, b.group), run_group, &b);
+    thread_pool_share(call->workers, batch_size(call), group_of(packed, call->count), run_group,
+                      &b);
     bool ok = true;
     for (int w = 0; w < workers; w++) {
         ok = ok && !b.items[w].no_memory;

@@ -13,6 +13,7 @@
 #define HLO_KERN_LAPACK_H
 
 #include "kern/kern.h"
+#include "kern/plain/function.h"
 
 typedef int32_t fint; /* Fortran's INTEGER */
 
@@ -59,8 +60,30 @@ static inline size_t lapack_real(const struct lapack_item *it)
 }
 
 /* Reads a number of type t; real ones have imaginary part 0. lapack_store rounds to that type. */
-struct c128 lapack_load(enum dtype t, const char *at);
-void lapack_store(enum dtype t, char *at, struct c128 v);
+static inline struct c128 lapack_load(enum dtype t, const char *at)
+{
+    const double *wide = (const void *)at;
+    const float *narrow = (const void *)at;
+    switch (t) {
+    case DT_F32: return (struct c128){(double)narrow[0], 0};
+    case DT_F64: return (struct c128){wide[0], 0};
+    case DT_C64: return (struct c128){(double)narrow[0], (double)narrow[1]};
+    default: return (struct c128){wide[0], wide[1]};
+    }
+}
+
+static inline void lapack_store(enum dtype t, char *at, struct c128 v)
+{
+    v.re = v.re == v.re ? v.re : NAN_MADE;
+    v.im = v.im == v.im ? v.im : NAN_MADE;
+    const struct c64 narrow = {(float)v.re, (float)v.im};
+    switch (t) {
+    case DT_F32: memcpy(at, &narrow.re, sizeof narrow.re); break;
+    case DT_F64: memcpy(at, &v.re, sizeof v.re); break;
+    case DT_C64: memcpy(at, &narrow, sizeof narrow); break;
+    default: memcpy(at, &v, sizeof v); break;
+    }
+}
 
 typedef void lapack_fn(struct lapack_item *it);
 lapack_fn lapack_geev, lapack_gees, lapack_gehrd, lapack_geqp3, lapack_geqrf, lapack_gesdd,

@@ -157,7 +157,6 @@ struct shared_map {
     const void *context;
     const struct view *out, *args;
     int count, dimension;
-    int64_t rows; /* rows in a task */
 };
 
 static void take_rows(struct view *part, const struct view *v, const struct shared_map *s,
@@ -170,12 +169,10 @@ static void take_rows(struct view *part, const struct view *v, const struct shar
     part->dims[s->dimension] = end - begin;
 }
 
-static void map_part(void *context, int64_t part, int worker)
+static void map_part(void *context, int64_t begin, int64_t end, int worker)
 {
     const struct shared_map *s = context;
     struct view out, args[KERN_FUSED_VIEWS];
-    const int64_t all = s->out->dims[s->dimension], begin = part * s->rows;
-    const int64_t end = begin + s->rows < all ? begin + s->rows : all;
     take_rows(&out, s->out, s, begin, end);
     for (int k = 0; k < s->count; k++)
         take_rows(&args[k], &s->args[k], s, begin, end);
@@ -199,11 +196,9 @@ void tile_map(struct thread_pool *workers, tile_context_fn *fn, const void *cont
         map_views(fn, context, 0, out, count, args);
         return;
     }
-    struct shared_map s = {fn, context, out, args, count, outermost(out), 1};
+    struct shared_map s = {fn, context, out, args, count, outermost(out)};
     const int64_t rows = out->dims[s.dimension], row = points / rows;
-    if (row < SHARE)
-        s.rows = SHARE / row;
-    thread_pool_run(workers, ratio_up(rows, s.rows), map_part, &s);
+    thread_pool_share(workers, rows, max_i64(SHARE / row, 1), map_part, &s);
 }
 
 static void call_plain(const void *context, int worker, void *out, const void *const *args,

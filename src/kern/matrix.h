@@ -66,6 +66,37 @@ static inline void matrix_set(const struct matrix *m, int64_t row, int64_t colum
     matrix_set_element(m, column * m->rows + row, v);
 }
 
+/* Divides n elements from index `first` on. */
+static inline void matrix_divide(const struct matrix *x, int64_t first, int64_t n, struct c128 by)
+{
+    const double square = by.re * by.re + by.im * by.im;
+    for (int64_t i = first; i < first + n; i++) {
+        const double r = x->re[i];
+        x->re[i] = x->im ? (r * by.re + x->im[i] * by.im) / square : r / by.re;
+        if (x->im)
+            x->im[i] = (x->im[i] * by.re - r * by.im) / square;
+    }
+}
+
+/* out -= f x, for n elements at these indices */
+static inline void matrix_subtract(const struct matrix *m, int64_t out, struct c128 f, int64_t x,
+                                   int64_t n)
+{
+    double *a = m->re + out;
+    const double *b = m->re + x;
+    if (!m->im) {
+        for (int64_t i = 0; i < n; i++)
+            a[i] -= f.re * b[i];
+        return;
+    }
+    double *ai = m->im + out;
+    const double *bi = m->im + x;
+    for (int64_t i = 0; i < n; i++) {
+        a[i] -= f.re * b[i] - f.im * bi[i];
+        ai[i] -= f.re * bi[i] + f.im * b[i];
+    }
+}
+
 /* ---- householder.c ---- */
 
 void matrix_load(const struct matrix *m, enum dtype t, const void *from);

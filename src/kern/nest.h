@@ -206,8 +206,6 @@ bool pick_applies(int n, const struct view *out, const struct view *x, const enu
                   const bool *reduced, const struct kern_body *body);
 void reduce_by_pick(struct thread_pool *workers, const struct view *out, const struct view *x,
                     const void *const *init, const bool *reduced, const struct kern_pick *pick);
-/* The greatest (or least) of n elements; NaNs are skipped and reported. */
-float pick_best_f32(const float *x, int64_t n, bool greatest, bool *nan);
 
 /* ---- body.c: recognized combiners ---- */
 

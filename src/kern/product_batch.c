@@ -30,7 +30,7 @@ struct form {
 
 struct batch {
     struct form f;
-    int64_t count, group; /* products, in total and in a group */
+    int64_t group; /* products in a group */
     char *workspaces;
     int64_t workspace;
 };
@@ -240,11 +240,11 @@ static void run_items(const struct form *f, int64_t from, int64_t count, char *c
     }
 }
 
-static void run_group(void *context, int64_t part, int worker)
+static void run_group(void *context, int64_t from, int64_t to, int worker)
 {
     const struct batch *b = context;
     const struct form *f = &b->f;
-    const int64_t from = part * b->group, count = min_i64(b->group, b->count - from);
+    const int64_t count = to - from;
     char *at[3], *copies = b->workspaces + worker * b->workspace;
     for (int i = 0; i < 3; copies += b->group * f->copies[i++])
         at[i] = copies;
@@ -258,18 +258,19 @@ static void run_group(void *context, int64_t part, int worker)
 
 bool product_run_batch(struct thread_pool *workers, const struct product *p)
 {
-    struct batch b = {.count = nest_points(&p->batch)};
+    const int64_t all = nest_points(&p->batch);
+    struct batch b;
     choose(&b.f, p);
     const struct small *s = &b.f.s;
     const int64_t bytes = b.f.copies[0] + b.f.copies[1] + b.f.copies[2],
                   work = s->m * s->n * s->k + 8 * (s->m + s->n) * s->k;
     b.group = min_i64(GROUP_WORK / work, GROUP_BYTES / (bytes + 1)) + 1;
-    b.group = min_i64(b.group, b.count);
+    b.group = min_i64(b.group, all);
     b.workspace = b.group * bytes;
     b.workspaces = mem_alloc((size_t)(b.workspace * thread_pool_size(workers)) + 1);
     if (!b.workspaces)
         return false;
-    thread_pool_run(workers, ratio_up(b.count, b.group), run_group, &b);
+    thread_pool_share(workers, all, b.group, run_group, &b);
     mem_free(b.workspaces);
     return true;
 }

@@ -134,11 +134,6 @@ PICK_OF(int32_t, s32, int32_t)
 PICK_OF(int64_t, s64, int64_t)
 PICK_OF(uint64_t, u64, int64_t)
 
-float pick_best_f32(const float *x, int64_t n, bool greatest, bool *nan)
-{
-    return best_f32(x, n, greatest, nan);
-}
-
 /* The type that values of type `t` are compared in. */
 static enum dtype pick_work_type(enum dtype t)
 {
@@ -168,8 +163,7 @@ struct pick_reducer {
     struct nest kept, reduced; /* kept: value and index of the result, then of the operand; reduced:
                                   of the operand */
     struct pick_state start;
-    char *at[4];            /* addresses of the views of `kept` */
-    int64_t results, piece; /* number of results, in total and in one task */
+    char *at[4]; /* addresses of the views of `kept` */
 };
 
 static void reduce_pairs(const struct pick_reducer *f, struct pick_state *s, char *value,
@@ -344,15 +338,12 @@ static void pick_columns(const struct pick_reducer *f, char *const *at, int64_t 
     kern_unpack(at[1], f->kept.strides[1][lane], c.index, sizeof *c.index, n);
 }
 
-/* Processes a part of the tiles of columns. */
-static void columns_part(void *context, int64_t part, int worker)
+static void pick_tiles(void *context, int64_t from, int64_t to, int worker)
 {
     const struct pick_reducer *f = context;
     int lane = f->kept.rank - 1;
-    int64_t n = f->kept.dims[lane], across = ratio_up(n, COLUMNS), from = part * f->piece;
-    int64_t tiles = f->results / n * across,
-            limit = tiles - from < f->piece ? tiles : from + f->piece;
-    for (int64_t t = from; t < limit; t++) {
+    int64_t n = f->kept.dims[lane], across = ratio_up(n, COLUMNS);
+    for (int64_t t = from; t < to; t++) {
         int64_t column = t % across * COLUMNS;
         struct nest_walk w;
         nest_start_from(&w, &f->kept, lane, f->at, t / across);
@@ -364,14 +355,12 @@ static void columns_part(void *context, int64_t part, int worker)
 
 /* ---- all results ---- */
 
-/* Processes a part of the results. */
-static void pick_part(void *context, int64_t part, int worker)
+static void pick_results(void *context, int64_t from, int64_t to, int worker)
 {
     const struct pick_reducer *f = context;
-    int64_t from = part * f->piece, left = f->results - from;
     struct nest_walk w;
     nest_start_from(&w, &f->kept, f->kept.rank, f->at, from);
-    for (int64_t n = left < f->piece ? left : f->piece; n > 0; n--, nest_step(&w)) {
+    for (; from < to; from++, nest_step(&w)) {
         struct pick_state s = f->start;
         reduce_pairs(f, &s, w.at[2], w.at[3]);
         memcpy(w.at[0], &s.value, s.value_width);
@@ -398,14 +387,12 @@ void reduce_by_pick(struct thread_pool *workers, const struct view *out, const s
     memcpy(&start->index, init[1], start->index_width);
     memcpy(&start->work, loader_read(&f.to_work, &element, init[0], 0, 1), dtype_bytes(f.work));
     start->number = kern_load_index(start->index_type, init[1]);
-    f.results = nest_points(&f.kept);
-    int64_t under = nest_points(&f.reduced);
+    const int64_t results = nest_points(&f.kept), under = nest_points(&f.reduced);
     if (columns_apply(&f)) {
-        int64_t n = f.kept.dims[f.kept.rank - 1], tiles = f.results / n * ratio_up(n, COLUMNS);
-        f.piece = PART / COLUMNS / under + 1;
-        thread_pool_run(workers, ratio_up(tiles, f.piece), columns_part, &f);
-        return;
+        const int64_t n = f.kept.dims[f.kept.rank - 1];
+        thread_pool_share(workers, results / n * ratio_up(n, COLUMNS), PART / COLUMNS / under + 1,
+                          pick_tiles, &f);
+    } else {
+        thread_pool_share(workers, results, PART / under + 1, pick_results, &f);
     }
-    f.piece = PART / under + 1;
-    thread_pool_run(workers, ratio_up(f.results, f.piece), pick_part, &f);
 }

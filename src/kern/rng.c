@@ -46,28 +46,25 @@ struct task {
     const struct view *out;
     const struct tile_set *set;
     uint64_t key, lo, hi; /* the counter */
-    int64_t words, blocks;
+    int64_t words;
     int split; /* threefry_rows: the dimension that is split */
     int64_t pairs, inner;
 };
 
-static void run_shares(struct thread_pool *workers, thread_pool_fn *fn, struct task *t)
+/* Returns the number of blocks. */
+static uint64_t run_shares(struct thread_pool *workers, int64_t blocks, thread_pool_range_fn *fn,
+                           struct task *t)
 {
     t->set = tile_set();
-    thread_pool_run(workers, ratio_up(t->blocks, SHARE), fn, t);
+    thread_pool_share(workers, blocks, SHARE, fn, t);
+    return (uint64_t)blocks;
 }
 
-static int64_t share_end(const struct task *t, int64_t share)
-{
-    return t->blocks - share * SHARE < SHARE ? t->blocks : (share + 1) * SHARE;
-}
-
-static void philox_share(void *context, int64_t share, int worker)
+static void philox_share(void *context, int64_t from, int64_t end, int worker)
 {
     const struct task *t = context;
-    const int64_t end = share_end(t, share);
     uint32_t words[WORDS];
-    for (int64_t at = share * SHARE; at < end; at += BLOCKS) {
+    for (int64_t at = from; at < end; at += BLOCKS) {
         const int64_t some = end - at < BLOCKS ? end - at : BLOCKS, left = t->words - 4 * at;
         t->set->philox(t->key, t->lo, t->hi, (uint64_t)at, some, words);
         put_words(t->out, 4 * at, words, left < 4 * some ? left : 4 * some);
@@ -78,17 +75,14 @@ static uint64_t philox_bits(struct thread_pool *workers, const struct view *out,
                             const uint64_t *state, uint64_t hi)
 {
     struct task t = {.out = out, .key = state[0], .lo = state[1], .hi = hi, .words = words_of(out)};
-    t.blocks = t.words / 4 + (t.words % 4 != 0);
-    run_shares(workers, philox_share, &t);
-    return (uint64_t)t.blocks;
+    return run_shares(workers, ratio_up(t.words, 4), philox_share, &t);
 }
 
-static void pairs_share(void *context, int64_t share, int worker)
+static void pairs_share(void *context, int64_t from, int64_t end, int worker)
 {
     const struct task *t = context;
-    const int64_t end = share_end(t, share);
     uint32_t words[WORDS];
-    for (int64_t at = share * SHARE; at < end; at += WORDS / 2) {
+    for (int64_t at = from; at < end; at += WORDS / 2) {
         const int64_t some = end - at < WORDS / 2 ? end - at : WORDS / 2;
         t->set->threefry_pairs(t->key, t->lo + (uint64_t)at, some, words);
         put_words(t->out, 2 * at, words, 2 * some);
@@ -98,17 +92,16 @@ static void pairs_share(void *context, int64_t share, int worker)
 static uint64_t threefry_pairs(struct thread_pool *workers, const struct view *out, uint64_t key,
                                uint64_t counter)
 {
-    struct task t = {.out = out, .key = key, .lo = counter, .blocks = words_of(out) / 2};
-    run_shares(workers, pairs_share, &t);
-    return (uint64_t)t.blocks;
+    struct task t = {.out = out, .key = key, .lo = counter};
+    return run_shares(workers, words_of(out) / 2, pairs_share, &t);
 }
 
-static void rows_share(void *context, int64_t share, int worker)
+static void rows_share(void *context, int64_t from, int64_t end, int worker)
 {
     const struct task *t = context;
-    const int64_t end = share_end(t, share), length = t->out->dims[t->split], inner = t->inner;
+    const int64_t length = t->out->dims[t->split], inner = t->inner;
     uint32_t first[BLOCKS], second[BLOCKS];
-    for (int64_t at = share * SHARE; at < end; at += BLOCKS) {
+    for (int64_t at = from; at < end; at += BLOCKS) {
         const int64_t some = end - at < BLOCKS ? end - at : BLOCKS;
         t->set->threefry_rows(t->key, t->lo + (uint64_t)at, some, first, second);
         for (int64_t done = 0, run; done < some; done += run) {
@@ -128,13 +121,12 @@ static uint64_t threefry_rows(struct thread_pool *workers, const struct view *ou
                               uint64_t key, uint64_t counter)
 {
     struct task t = {.out = out, .key = key, .lo = counter, .split = split, .inner = 1};
-    t.blocks = t.pairs = (out->dims[split] + 1) / 2;
+    int64_t blocks = t.pairs = (out->dims[split] + 1) / 2;
     for (int d = 0; d < out->rank; d++) {
         t.inner *= d > split ? out->dims[d] : 1;
-        t.blocks *= d != split ? out->dims[d] : 1;
+        blocks *= d != split ? out->dims[d] : 1;
     }
-    run_shares(workers, rows_share, &t);
-    return (uint64_t)t.blocks;
+    return run_shares(workers, blocks, rows_share, &t);
 }
 
 static uint64_t threefry_bits(struct thread_pool *workers, const struct view *out, uint64_t key,
@@ -176,7 +168,6 @@ struct numbers {
     bool is_normal;
     const struct tile_set *set;
     uint64_t first, key;
-    int64_t count;
 };
 
 /* rng_float() of uniform numbers. The bits are those of the mantissa of 1 + u. */
@@ -219,12 +210,11 @@ static void put_numbers(const struct numbers *t, int64_t from, const uint32_t *w
     }
 }
 
-static void numbers_share(void *context, int64_t share, int worker)
+static void numbers_share(void *context, int64_t from, int64_t end, int worker)
 {
     const struct numbers *t = context;
-    const int64_t end = min_i64(t->count, (share + 1) * SHARE);
     uint32_t words[WORDS];
-    for (int64_t at = share * SHARE; at < end; at += BLOCKS) {
+    for (int64_t at = from; at < end; at += BLOCKS) {
         const int64_t some = min_i64(BLOCKS, end - at);
         t->set->philox(t->key, 0, 0, t->first + (uint64_t)at, some, words);
         put_numbers(t, at, words, some);
@@ -240,8 +230,8 @@ void kern_rng_numbers(struct thread_pool *workers, const struct view *out, const
                         .is_normal = is_normal,
                         .set = tile_set(),
                         .first = state[0],
-                        .key = state[1],
-                        .count = view_elements(out)};
-    thread_pool_run(workers, ratio_up(t.count, SHARE), numbers_share, &t);
-    state[0] += (uint64_t)t.count;
+                        .key = state[1]};
+    const int64_t count = view_elements(out);
+    thread_pool_share(workers, count, SHARE, numbers_share, &t);
+    state[0] += (uint64_t)count;
 }

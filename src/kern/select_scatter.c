@@ -174,14 +174,10 @@ struct scatter_task {
     int64_t piece; /* size of a part along it */
 };
 
-static void scatter_part(void *context, int64_t part, int worker)
+static void scatter_part(void *context, int64_t from, int64_t limit, int worker)
 {
     const struct scatter_task *t = context;
-    struct source_part p = {.d = t->cut};
-    if (t->cut >= 0) {
-        p.from = part * t->piece;
-        p.limit = min_i64(p.from + t->piece, t->source->dims[t->cut]);
-    }
+    const struct source_part p = {t->cut, from, limit};
     scatter_lanes(&t->lanes, t->out, t->x, t->source, t->window, &p);
 }
 
@@ -203,7 +199,7 @@ static void cut_source(struct scatter_task *t)
         int64_t requested = all / PART < pieces ? all / PART : pieces;
         max = pieces;
         t->cut = requested > 1 ? d : -1;
-        t->piece = requested > 1 ? ratio_up(pieces, requested) * grain : 0;
+        t->piece = requested > 1 ? ratio_up(pieces, requested) * grain : 1;
     }
 }
 
@@ -229,7 +225,8 @@ bool kern_select_and_scatter(struct thread_pool *workers, const struct view *out
                              const struct kern_window_dim *window, const struct kern_body *select,
                              const struct kern_body *scatter)
 {
-    struct scatter_task t = {.out = out, .x = x, .source = source, .window = window, .cut = -1};
+    struct scatter_task t = {
+        .out = out, .x = x, .source = source, .window = window, .cut = -1, .piece = 1};
     struct lanes *l = &t.lanes;
     l->d = lane_dimension(x, source, window);
     if (l->d < 0 || !window_places_few(x->rank, window) ||
@@ -243,7 +240,6 @@ bool kern_select_and_scatter(struct thread_pool *workers, const struct view *out
     if (view_elements(source) == 0)
         return true;
     cut_source(&t);
-    thread_pool_run(workers, t.cut < 0 ? 1 : ratio_up(source->dims[t.cut], t.piece), scatter_part,
-                    &t);
+    thread_pool_share(workers, t.cut < 0 ? 1 : source->dims[t.cut], t.piece, scatter_part, &t);
     return true;
 }

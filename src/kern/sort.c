@@ -36,26 +36,22 @@ struct sorter {
 
 /* Processes elements [from, limit) of a line; long lines are split among threads. */
 typedef void interval_fn(struct sorter *s, void *with, int64_t from, int64_t limit, int worker);
-struct stretches {
+struct intervals {
     struct sorter *s;
     interval_fn *fn;
     void *with;
-    int64_t n, length;
 };
 enum { INTERVAL = 128 * KERN_LANES };
 
-static void sort_interval(void *context, int64_t part, int worker)
+static void sort_interval(void *context, int64_t from, int64_t limit, int worker)
 {
-    const struct stretches *c = context;
-    int64_t from = part * c->length;
-    c->fn(c->s, c->with, from, c->n - from < c->length ? c->n : from + c->length,
-          c->s->worker + worker);
+    const struct intervals *c = context;
+    c->fn(c->s, c->with, from, limit, c->s->worker + worker);
 }
 
 static void share_in(struct sorter *s, int64_t n, int64_t length, interval_fn *fn, void *with)
 {
-    struct stretches c = {s, fn, with, n, length};
-    thread_pool_run(s->workers, ratio_up(n, length), sort_interval, &c);
+    thread_pool_share(s->workers, n, length, sort_interval, &(struct intervals){s, fn, with});
 }
 
 static void share_line(struct sorter *s, int64_t n, interval_fn *fn, void *with)
@@ -464,11 +460,10 @@ static void sort_alone(struct sorter *s, const int64_t *index, int64_t n)
  * workspace. */
 struct line_task {
     const struct sorter *all;
-    int64_t lines, piece;
+    int64_t lines, piece;        /* in all, and in a task */
     int64_t dims[VIEW_MAX_RANK]; /* for counting lines: 1 along the sorted dimension */
     char *workspaces;
     size_t entries, scratch; /* bytes: of entries, and of the whole workspace */
-    int64_t parts;           /* number of tasks */
     int workers;             /* that sort lines at the same time */
     bool failed;
 };
@@ -484,17 +479,17 @@ static bool sort_line(struct sorter *s, const int64_t *index)
     return true;
 }
 
-static void sort_part(void *context, int64_t part, int worker)
+static void sort_lines(void *context, int64_t from, int64_t to, int worker)
 {
     struct line_task *t = context;
     struct sorter s = *t->all;
-    int64_t index[VIEW_MAX_RANK], from = part * t->piece, left = t->lines - from;
+    int64_t index[VIEW_MAX_RANK];
     s.scratch = t->workspaces + (size_t)worker * t->scratch;
     s.line = (char **)(void *)((char *)s.scratch + t->entries);
     s.worker = worker;
     s.workers = t->workers > 1 ? NULL : s.workers;
     index_at(t->all->out->rank, t->dims, from, index);
-    for (int64_t k = left < t->piece ? left : t->piece; k > 0 && sort_line(&s, index); k--)
+    for (; from < to && sort_line(&s, index); from++)
         index_next(s.out->rank, t->dims, index);
     if (s.failed)
         t->failed = true; /* no other thread runs in this case */
@@ -549,8 +544,7 @@ static size_t prepare(struct line_task *t, struct sorter *s, struct key_rule *ru
     t->dims[dimension] = 1;
     t->entries = entry_bytes(s, length);
     t->scratch = (t->entries + (size_t)n * sizeof(void *) + 63) & ~(size_t)63;
-    t->parts = ratio_up(t->lines, t->piece);
-    t->workers = t->parts == 1 ? 1 : thread_pool_size(workers);
+    t->workers = t->lines <= t->piece ? 1 : thread_pool_size(workers);
     return (size_t)thread_pool_size(workers) * s->lane_bytes + (size_t)t->workers * t->scratch;
 }
 
@@ -568,7 +562,7 @@ bool kern_sort(struct thread_pool *workers, int n, const struct view *out, const
     if (!s.lanes)
         return false;
     t.workspaces = s.lanes + (size_t)thread_pool_size(workers) * s.lane_bytes;
-    thread_pool_run(workers, t.parts, sort_part, &t);
+    thread_pool_share(workers, t.lines, t.piece, sort_lines, &t);
     mem_free(s.lanes);
     return !t.failed;
 }
@@ -668,16 +662,16 @@ struct topk_task {
     const struct key_rule *rule;
     const struct view *values, *indices, *x;
     struct key_entry *best; /* k for each worker */
-    int64_t k, lines, piece;
+    int64_t k;
 };
 
-static void topk_part(void *context, int64_t part, int worker)
+static void topk_lines(void *context, int64_t from, int64_t to, int worker)
 {
     const struct topk_task *t = context;
     int rank = t->x->rank - 1;
-    int64_t index[VIEW_MAX_RANK] = {0}, from = part * t->piece, left = t->lines - from;
+    int64_t index[VIEW_MAX_RANK] = {0};
     index_at(rank, t->x->dims, from, index);
-    for (int64_t i = left < t->piece ? left : t->piece; i > 0; i--) {
+    for (; from < to; from++) {
         topk_line(t->rule, t->values, t->indices, t->x, index, t->best + worker * t->k, t->k);
         index_next(rank, t->x->dims, index);
     }
@@ -695,13 +689,11 @@ bool kern_topk(struct thread_pool *workers, const struct view *values, const str
     if (dtype_is_complex(x->dtype)) /* the order needs more than a key of 64 bits */
         return plain_topk(NULL, values, indices, x, k, largest);
     int64_t length = x->dims[x->rank - 1];
-    t.lines = view_elements(x) / length;
-    t.piece = PART / length + 1;
     t.best = mem_alloc((size_t)(thread_pool_size(workers) * k) * sizeof *t.best);
     if (!t.best)
         return false;
     key_rule_init(&rule, x->dtype, true, largest);
-    thread_pool_run(workers, ratio_up(t.lines, t.piece), topk_part, &t);
+    thread_pool_share(workers, view_elements(x) / length, PART / length + 1, topk_lines, &t);
     mem_free(t.best);
     return true;
 }

@@ -284,7 +284,6 @@ struct slices {
     const struct kern_body *body;
     union kern_element filler;
     int dimension;
-    int64_t extent; /* of a slice in it */
     atomic_bool failed;
 };
 
@@ -306,13 +305,12 @@ static bool reduce_padded_windows(struct thread_pool *workers, const struct view
     return ok;
 }
 
-static void reduce_slice(void *context, int64_t number, int worker)
+static void reduce_slice(void *context, int64_t from, int64_t to, int worker)
 {
     struct slices *s = context;
     struct view out = *s->out, x = *s->x;
     const int d = s->dimension;
-    const int64_t from = number * s->extent;
-    out.dims[d] = x.dims[d] = min_i64(s->extent, out.dims[d] - from);
+    out.dims[d] = x.dims[d] = to - from;
     out.data += from * out.strides[d];
     x.data += from * x.strides[d];
     if (!reduce_padded_windows(NULL, &out, &x, s->init, s->acc, s->window, s->body, &s->filler))
@@ -354,11 +352,11 @@ static bool reduce_windows(struct thread_pool *workers, struct slices *s)
 {
     const int d = s->dimension =
         has_long(s->x, s->window, s->body, s->acc) ? sliced_dimension(s->out, s->x, s->window) : -1;
-    s->extent = d < 0 ? 0 : choose_extent(s->out, s->x, s->window, d);
-    if (d < 0 || s->extent == s->out->dims[d])
+    const int64_t extent = d < 0 ? 0 : choose_extent(s->out, s->x, s->window, d);
+    if (d < 0 || extent == s->out->dims[d])
         return reduce_padded_windows(workers, s->out, s->x, s->init, s->acc, s->window, s->body,
                                      &s->filler);
-    thread_pool_run(workers, ratio_up(s->out->dims[d], s->extent), reduce_slice, s);
+    thread_pool_share(workers, s->out->dims[d], extent, reduce_slice, s);
     return !s->failed;
 }
 

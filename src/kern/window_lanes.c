@@ -14,7 +14,6 @@ struct window_lanes {
     int lane;
     struct window_reducer reducer;
     int64_t dims[VIEW_MAX_RANK]; /* of the result, but 1 along the lanes */
-    int64_t windows, piece;
 };
 
 bool window_reducer_init(struct window_reducer *r, enum kern_combine combine, enum dtype t,
@@ -49,13 +48,13 @@ void window_reducer_run(const struct window_reducer *r, char *out, const char *c
     }
 }
 
-static void lanes_part(void *context, int64_t part, int worker)
+static void run_windows(void *context, int64_t from, int64_t to, int worker)
 {
     const struct window_lanes *l = context;
     const char *rows[WINDOW_PLACES];
-    int64_t o[VIEW_MAX_RANK], from = part * l->piece, left = l->windows - from;
+    int64_t o[VIEW_MAX_RANK];
     index_at(l->out->rank, l->dims, from, o);
-    for (int64_t k = left < l->piece ? left : l->piece; k > 0; k--) {
+    for (; from < to; from++) {
         int count = window_places(l->x, l->window, o, rows);
         window_reducer_run(&l->reducer, view_at(l->out, o), rows, count, l->out->dims[l->lane]);
         index_next(l->out->rank, l->dims, o);
@@ -89,8 +88,7 @@ bool reduce_window_lanes(struct thread_pool *workers, const struct view *out, co
         return false;
     memcpy(l.dims, out->dims, sizeof *l.dims * (size_t)out->rank);
     l.dims[l.lane] = 1;
-    l.windows = view_elements(out) / out->dims[l.lane];
-    l.piece = PART / 4 / out->dims[l.lane] + 1;
-    thread_pool_run(workers, ratio_up(l.windows, l.piece), lanes_part, &l);
+    thread_pool_share(workers, dims_elements(out->rank, l.dims), PART / 4 / out->dims[l.lane] + 1,
+                      run_windows, &l);
     return true;
 }

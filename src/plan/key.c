@@ -77,12 +77,6 @@ static bool mirrored(struct comparator *m, const void *u, const void *v)
 
 /* ---- comparisons ---- */
 
-static enum opcode opcode_of(const struct scalar_op *op)
-{
-    return op->kind == SCALAR_APPLY && op->meaning.kind == TILE_INST ? op->meaning.inst->opcode
-                                                                     : OP_COUNT;
-}
-
 static enum kern_direction direction_of(const struct scalar_op *op)
 {
     return (enum kern_direction)inst_enum(op->meaning.inst, A_DIRECTION, E_DIRECTION_EQ);
@@ -112,7 +106,7 @@ static void find_atoms(struct comparator *m)
     for (int k = 0; k + 1 < m->code->op_count; k++) {
         const struct scalar_op *op = &m->code->ops[k];
         m->ops[k].atom = -1;
-        if (opcode_of(op) != OP_COMPARE)
+        if (scalar_opcode(op) != OP_COMPARE)
             continue;
         m->ops[k].atom = (int8_t)find_atom(m, op, op->args[0], op->args[1]);
         if (m->ops[k].atom >= 0)
@@ -152,7 +146,7 @@ static uint8_t evaluate_logic(const struct comparator *m, const struct scalar_op
         return UNKNOWN;
     for (int k = 0; k < KERN_MAX_ARGS && op->args[k]; k++)
         v[k] = truth_of(m, op->args[k]);
-    const enum opcode opcode = opcode_of(op);
+    const enum opcode opcode = scalar_opcode(op);
     if (opcode == OP_SELECT)
         return v[0] == UNKNOWN ? UNKNOWN : v[v[0] ? 1 : 2];
     if (v[0] == UNKNOWN || v[1] == UNKNOWN)

@@ -9,7 +9,7 @@
  */
 #include <math.h>
 
-#include "plan/plan_priv.h"
+#include "plan/scalar.h"
 
 /* ---- bodies that only compare and select ---- */
 
@@ -17,8 +17,7 @@ enum role { NO_ROLE, VALUE, INDEX, TRUTH };
 enum { MAX_OPS = 64 };
 
 struct roles {
-    const struct kern_tiles *tiles;
-    const enum dtype *types; /* of value and index */
+    bool is_float; /* values */
     int count;
     struct {
         const void *at;
@@ -34,61 +33,39 @@ static enum role role_of(const struct roles *r, const void *at)
     return NO_ROLE;
 }
 
-static enum dtype type_of(const struct roles *r, enum role role)
-{
-    return role == VALUE ? r->types[0] : role == INDEX ? r->types[1] : DT_PRED;
-}
-
-static bool is_comparison(const struct kern_tiles *tiles, kern_tile_fn *fn, enum dtype t)
-{
-    for (int d = KERN_EQ; d <= KERN_LT; d++)
-        if (fn == tiles->compare((enum kern_direction)d, false, t) ||
-            (!dtype_is_float(t) && fn == tiles->compare((enum kern_direction)d, true, t)))
-            return true;
-    return false;
-}
-
-static bool is_any(const struct kern_tiles *tiles, kern_tile_fn *fn, const char *const *ops,
-                   size_t count, enum dtype t)
-{
-    for (size_t k = 0; k < count; k++)
-        if (fn == tiles->elementwise(ops[k], t))
-            return true;
-    return false;
-}
-
-/* The role of an operation's result, if it is one of those roles. */
+/* The role of an operation's result, if it is one of those roles. Minimum and maximum of floats
+ * also distinguish the signs of zeros, as their total order does. */
 static enum role role_of_result(const struct roles *r, const struct scalar_op *op)
 {
-    static const char *const logic[] = {"and", "or", "xor"}, *const best[] = {"maximum", "minimum"};
-    enum role first = role_of(r, op->args[0]);
+    const enum role first = role_of(r, op->args[0]),
+                    second = op->args[1] ? role_of(r, op->args[1]) : first;
+    const enum opcode opcode = scalar_opcode(op);
+    const bool distinguishes = first == VALUE && r->is_float;
     if (op->kind == SCALAR_MOVE)
         return first;
-    if (op->kind != SCALAR_APPLY || first == NO_ROLE)
-        return NO_ROLE;
-    if (first == TRUTH && !op->args[1])
-        return op->fn == r->tiles->elementwise("not", DT_PRED) ? TRUTH : NO_ROLE;
-    enum role second = role_of(r, op->args[1]);
-    enum dtype t = type_of(r, second);
-    if (op->args[2])
-        return first == TRUTH && second != NO_ROLE && role_of(r, op->args[2]) == second &&
-                       op->fn == r->tiles->elementwise("select", t)
-                   ? second
-                   : NO_ROLE;
+    if (opcode == OP_SELECT)
+        return first == TRUTH && role_of(r, op->args[2]) == second ? second : NO_ROLE;
     if (first != second)
         return NO_ROLE;
-    if (is_comparison(r->tiles, op->fn, t) ||
-        (first == TRUTH && is_any(r->tiles, op->fn, logic, COUNT_OF(logic), t)))
-        return TRUTH;
-    /* floats are excluded: minimum and maximum also distinguish the signs of zeros */
-    return !dtype_is_float(t) && is_any(r->tiles, op->fn, best, COUNT_OF(best), t) ? first
-                                                                                   : NO_ROLE;
+    switch (opcode) {
+    case OP_AND:
+    case OP_NOT:
+    case OP_OR:
+    case OP_XOR: return first == TRUTH ? TRUTH : NO_ROLE;
+    case OP_MAXIMUM:
+    case OP_MINIMUM: return distinguishes ? NO_ROLE : first;
+    case OP_COMPARE:
+        return first == NO_ROLE ||
+                       (distinguishes && inst_compare_type(op->meaning.inst) == E_TYPE_TOTALORDER)
+                   ? NO_ROLE
+                   : TRUTH;
+    default: return NO_ROLE;
+    }
 }
 
-static bool only_chooses(const struct kern_tiles *tiles, const struct scalar_code *c,
-                         const enum dtype *types)
+static bool only_chooses(const struct scalar_code *c, enum dtype value)
 {
-    struct roles r = {.tiles = tiles, .types = types};
+    struct roles r = {.is_float = dtype_is_float(value)};
     if (c->op_count > MAX_OPS)
         return false;
     for (int k = 0; k < 4; k++) {
@@ -190,7 +167,7 @@ const struct kern_pick *plan_find_pick(struct planner *pl, const struct body *b)
 {
     const struct scalar_code *c = b->code;
     if (b->result_count != 2 || b->arg_count != 4 || !has_pick_types(b->args) ||
-        !only_chooses(pl->tiles, c, b->args))
+        !only_chooses(c, b->args[0]))
         return NULL;
     struct budget budget = {0};
     const struct scalar_run run = {.budget = &budget};

@@ -87,6 +87,14 @@ struct maker {
     size_t cycle_capacity;
 };
 
+/* The opcode of an elementwise operation; OP_COUNT: it is another. */
+static inline enum opcode scalar_opcode(const struct scalar_op *op)
+{
+    return op->kind == SCALAR_APPLY && op->meaning.kind == TILE_INST
+               ? (enum opcode)op->meaning.inst->opcode
+               : OP_COUNT;
+}
+
 /* ---- scalar.c ---- */
 
 int scalar_new_reg(struct maker *m, enum dtype t, int64_t n);

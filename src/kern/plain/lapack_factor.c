@@ -69,17 +69,6 @@ void plain_potrf(struct lapack_item *it)
 
 /* ---- LU ---- */
 
-/* out -= f x, for n elements at these indices */
-static void subtract(const struct matrix *m, int64_t out, struct c128 f, int64_t x, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        if (m->im)
-            matrix_set_element(
-                m, out + i, c_sub(matrix_element(m, out + i), c_mul(f, matrix_element(m, x + i))));
-        else
-            m->re[out + i] -= f.re * m->re[x + i];
-}
-
 void plain_getrf(struct lapack_item *it)
 {
     const fint m = it->rows[0], n = it->columns[0];
@@ -102,7 +91,8 @@ void plain_getrf(struct lapack_item *it)
         for (int64_t i = k + 1; i < m; i++)
             matrix_set(&a, i, k, c_div(matrix_get(&a, i, k), pivot));
         for (int64_t j = k + 1; j < n; j++)
-            subtract(&a, j * m + k + 1, matrix_get(&a, k, j), (int64_t)k * m + k + 1, m - k - 1);
+            matrix_subtract(&a, j * m + k + 1, matrix_get(&a, k, j), (int64_t)k * m + k + 1,
+                            m - k - 1);
     }
     matrix_store(&a, it->type, it->x[0]);
 }
@@ -170,7 +160,7 @@ static bool eliminate(const struct diagonals *s, const struct matrix *x, int64_t
     for (int64_t at = k; at < n * x->columns; at += n) {
         if (!keep)
             matrix_swap(x, at, at + 1);
-        subtract(x, at + 1, f, at, 1);
+        matrix_subtract(x, at + 1, f, at, 1);
     }
     return true;
 }
@@ -182,9 +172,9 @@ static void substitute_back(const struct diagonals *s, const struct matrix *x)
         for (int64_t k = n - 1; k >= 0; k--) {
             const int64_t at = j * n + k;
             if (k + 1 < n)
-                subtract(x, at, matrix_element(&s->du, k), at + 1, 1);
+                matrix_subtract(x, at, matrix_element(&s->du, k), at + 1, 1);
             if (k + 2 < n)
-                subtract(x, at, matrix_element(&s->dl, k), at + 2, 1);
+                matrix_subtract(x, at, matrix_element(&s->dl, k), at + 2, 1);
             matrix_set_element(x, at, c_div(matrix_element(x, at), matrix_element(&s->d, k)));
         }
 }
