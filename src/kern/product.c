@@ -624,7 +624,7 @@ const char *product_choice(struct product *p)
     if (product_is_batch(p))
         return product_batch_choice(p);
     if (prepare_vectors(p))
-        return "few vectors by a matrix read once in place";
+        return matvec_choice(p);
     struct gemm g;
     choose(&g, p);
     return lanes[g.kind];
