@@ -70,7 +70,8 @@ enum {
      * columns again */
     MIN_ROWS = 96,
     ENOUGH_BLOCKS = 8,
-    MIN_WORK = 1 << 20, /* minimum number of multiplications in a task */
+    MIN_WORK = 1 << 20, /* minimum number of multiplications in a block that is split */
+    MIN_TASK = 1 << 19, /* minimum number of multiplications in a task: some microseconds */
     LONG = 8192,        /* lanes of a sum that may be split */
     LONG_PART = 4096,
     MAX_PARTS = 16, /* maximum number of parts of such a sum */
@@ -186,8 +187,8 @@ static void cut_blocks(struct task *t)
             break;
     }
     const int64_t work = min_i64(t->high, t->m) * min_i64(t->wide, t->n);
-    t->group = work > MIN_WORK / t->long_part ? 1
-                                              : min_i64(MIN_WORK / (work * t->long_part) + 1,
+    t->group = work > MIN_TASK / t->long_part ? 1
+                                              : min_i64(MIN_TASK / (work * t->long_part) + 1,
                                                         t->down * t->across * t->along * t->batch);
 }
 
