@@ -115,14 +115,13 @@ static bool usable_rows(const struct task *t)
 
 /* Whether gemm can read whole panels of the right operand in place, and too few rows use them for
  * packing to pay off. */
-static bool usable_columns(const struct task *t)
+static bool usable_columns(const struct gemm *g, const struct product *p)
 {
     enum { MOST = 1 << 17 }; /* rows, times bytes between the rows of a panel */
-    const struct product *p = t->p;
     const int64_t step = only_step(&p->k, 1);
-    return step != 0 && t->m <= MOST / (step < 0 ? -step : step) && p->rhs_type == t->g.rhs &&
-           t->g.per_lane == 1 && !t->g.twofold && p->n.rank <= 1 && p->k.rank <= 1 &&
-           only_step(&p->n, 1) == t->g.lane;
+    return step != 0 && nest_points(&p->m) <= MOST / (step < 0 ? -step : step) &&
+           p->rhs_type == g->rhs && g->per_lane == 1 && !g->twofold && p->n.rank <= 1 &&
+           p->k.rank <= 1 && only_step(&p->n, 1) == g->lane;
 }
 
 /* Whether the left operand is closer together in memory along its rows than along terms. */
@@ -426,7 +425,7 @@ static bool by_blocks(struct thread_pool *workers, const struct product *p)
                      .batch = nest_points(&p->batch)};
     choose(&t.g, p);
     t.rows_in_place = usable_rows(&t);
-    t.columns_in_place = usable_columns(&t);
+    t.columns_in_place = usable_columns(&t.g, p);
     t.sums_in_place = usable_result(&t);
     t.by_terms = is_by_terms(&t);
     t.row_step = only_step(&p->m, 1);
@@ -556,11 +555,22 @@ static void merge(struct product *p)
     nest_merge(&p->k);
 }
 
+/* Whether gemm, which keeps the sums of more rows in registers, reads the matrix in place too. */
+static bool are_rows(const struct product *p)
+{
+    enum { ENOUGH_ROWS = 5 };
+    struct gemm g;
+    if (nest_points(&p->m) < ENOUGH_ROWS)
+        return false;
+    choose(&g, p);
+    return nest_points(&p->n) >= g.columns && usable_columns(&g, p);
+}
+
 /* Whether it is a product of a matrix and a few vectors; may change the nests to the form that
  * matvec.c takes. */
 static bool prepare_vectors(struct product *p)
 {
-    if (min_i64(nest_points(&p->m), nest_points(&p->n)) > MATVEC_MAX)
+    if (min_i64(nest_points(&p->m), nest_points(&p->n)) > MATVEC_MAX || are_rows(p))
         return false;
     if (matvec_applies(p))
         return true;
