@@ -497,24 +497,29 @@ static bool is_turned(const struct product *p)
            only_step(&p->k, 1) == (int64_t)dtype_bytes(p->rhs_type) && 2 * m < k * n / (k + n);
 }
 
+/* Copies a nest with two of its views exchanged; no more than is used, since nests are large. */
 static void swap_views(struct nest *n, const struct nest *from, int a, int b)
 {
-    *n = *from;
-    memcpy(n->strides[a], from->strides[b], sizeof n->strides[a]);
-    memcpy(n->strides[b], from->strides[a], sizeof n->strides[b]);
+    nest_init(n, from->count);
+    for (int d = 0; d < from->rank; d++) {
+        int64_t strides[3];
+        for (int k = 0; k < from->count; k++)
+            strides[k] = from->strides[k == a ? b : k == b ? a : k][d];
+        nest_add(n, from->dims[d], strides);
+    }
 }
 
 void product_transpose(struct product *to, const struct product *p)
 {
-    *to = (struct product){.out_type = p->out_type,
-                           .lhs_type = p->rhs_type,
-                           .rhs_type = p->lhs_type,
-                           .work = p->work,
-                           .out = p->out,
-                           .lhs = p->rhs,
-                           .rhs = p->lhs,
-                           .m = p->n,
-                           .n = p->m};
+    to->out_type = p->out_type;
+    to->lhs_type = p->rhs_type;
+    to->rhs_type = p->lhs_type;
+    to->work = p->work;
+    to->out = p->out;
+    to->lhs = p->rhs;
+    to->rhs = p->lhs;
+    swap_views(&to->m, &p->n, 0, 0);
+    swap_views(&to->n, &p->m, 0, 0);
     swap_views(&to->batch, &p->batch, 1, 2);
     swap_views(&to->k, &p->k, 0, 1);
 }
