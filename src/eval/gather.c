@@ -13,31 +13,12 @@ int eval_gather_kept(const struct kern_gather_dims *d, int rank, int64_t *kept)
     return n;
 }
 
-/* The error in batching dimension k of the array, or NULL. XLA's verifier accepts these, although
- * they refer to no element, or to one outside the array. */
-static const char *batching_problem(const struct kern_gather_dims *d, int k,
-                                    const struct shape *array, const struct shape *indices)
-{
-    int64_t dim = d->operand_batching[k], of_indices = d->indices_batching[k];
-    for (int c = 0; c < d->collapsed_count; c++)
-        if (d->collapsed[c] == dim)
-            return "is both a batching and a collapsed dimension";
-    for (int m = 0; m < d->map_count; m++)
-        if (d->start_index_map[m] == dim)
-            return "is also in start_index_map";
-    if (of_indices == d->index_vector_dim)
-        return "is the index vector dimension";
-    return array->dims[dim] == indices->dims[of_indices]
-               ? NULL
-               : "differs in size from that of the indices";
-}
-
 static bool batching_is_valid(struct eval *ev, const struct step *s,
                               const struct kern_gather_dims *d, const struct shape *array,
                               const struct shape *indices)
 {
     for (int k = 0; k < d->batching_count; k++) {
-        const char *problem = batching_problem(d, k, array, indices);
+        const char *problem = plan_batching_problem(d, k, array, indices);
         if (problem)
             return EVAL_FAIL(ev, s, BATCHING_DIMENSION, d->operand_batching[k],
                              op_spelling(s->inst->opcode), problem);

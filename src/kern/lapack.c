@@ -16,30 +16,30 @@
 static const struct kern_lapack_routine {
     const char *name;
     lapack_fn *run, *plain; /* plain: for --plain, and without OpenBLAS */
-    bool tiny;              /* `run` does not need OpenBLAS for small matrices (lapack_is_tiny) */
+    lapack_tiny_fn *tiny;   /* for small matrices; may be NULL */
 } routines[] = {
-    {"gees", lapack_gees, plain_gees, false},
-    {"geev", lapack_geev, plain_geev, false},
-    {"gehrd", lapack_gehrd, plain_gehrd, false},
-    {"geqp3", lapack_geqp3, plain_geqp3, false},
-    {"geqrf", lapack_geqrf, lapack_householder_qr, false},
-    {"gesdd", lapack_gesdd, plain_gesdd, false},
-    {"gesvd", lapack_gesvd, plain_gesdd, false},
-    {"getrf", lapack_getrf, plain_getrf, true},
-    {"gtsp", lapack_gtsp, lapack_gtsp, true},
-    {"gtsv", lapack_gtsv, plain_gtsv, false},
-    {"heevd", lapack_heevd, plain_heevd, false},
-    {"hetrd", lapack_sytrd, plain_sytrd, false},
-    {"householder_product", lapack_householder_product, lapack_householder_product, true},
-    {"householder_qr", lapack_householder_qr, lapack_householder_qr, true},
-    {"orgqr", lapack_orgqr, lapack_householder_product, false},
-    {"ormqr", lapack_ormqr, plain_ormqr, false},
-    {"potrf", lapack_potrf, plain_potrf, true},
-    {"syevd", lapack_heevd, plain_heevd, false},
-    {"sytrd", lapack_sytrd, plain_sytrd, false},
-    {"trsm", lapack_trsm, plain_trsm, true},
-    {"ungqr", lapack_orgqr, lapack_householder_product, false},
-    {"unmqr", lapack_ormqr, plain_ormqr, false},
+    {"gees", lapack_gees, plain_gees, NULL},
+    {"geev", lapack_geev, plain_geev, NULL},
+    {"gehrd", lapack_gehrd, plain_gehrd, NULL},
+    {"geqp3", lapack_geqp3, plain_geqp3, NULL},
+    {"geqrf", lapack_geqrf, lapack_householder_qr, lapack_tiny_geqrf},
+    {"gesdd", lapack_gesdd, plain_gesdd, NULL},
+    {"gesvd", lapack_gesvd, plain_gesdd, NULL},
+    {"getrf", lapack_getrf, plain_getrf, lapack_tiny_getrf},
+    {"gtsp", lapack_gtsp, lapack_gtsp, NULL},
+    {"gtsv", lapack_gtsv, plain_gtsv, NULL},
+    {"heevd", lapack_heevd, plain_heevd, NULL},
+    {"hetrd", lapack_sytrd, plain_sytrd, NULL},
+    {"householder_product", lapack_householder_product, lapack_householder_product, NULL},
+    {"householder_qr", lapack_householder_qr, lapack_householder_qr, NULL},
+    {"orgqr", lapack_orgqr, lapack_householder_product, lapack_tiny_orgqr},
+    {"ormqr", lapack_ormqr, plain_ormqr, NULL},
+    {"potrf", lapack_potrf, plain_potrf, lapack_tiny_potrf},
+    {"syevd", lapack_heevd, plain_heevd, NULL},
+    {"sytrd", lapack_sytrd, plain_sytrd, NULL},
+    {"trsm", lapack_trsm, plain_trsm, lapack_tiny_trsm},
+    {"ungqr", lapack_orgqr, lapack_householder_product, NULL},
+    {"unmqr", lapack_ormqr, plain_ormqr, NULL},
 };
 
 const struct kern_lapack_routine *kern_find_lapack(const char *name)
@@ -223,20 +223,100 @@ static bool run_items(const struct kern_lapack *call, lapack_fn *run,
     return ok;
 }
 
+/* ---- batches of small matrices ---- */
+
+struct tiny_batch {
+    const struct kern_lapack *call;
+    struct lapack_tiny first;
+    int64_t count, group;
+};
+
+static void place_tiny(struct lapack_place *to, const struct view *v, int rank)
+{
+    if (v)
+        *to = (struct lapack_place){v->data, rank > 0 ? v->strides[v->rank - rank] : 0,
+                                    rank > 1 ? v->strides[v->rank - 1] : 0};
+}
+
+static void set_up_tiny(const struct kern_lapack *call, struct lapack_tiny *t)
+{
+    *t = (struct lapack_tiny){.type = call->type, .options = call->options};
+    for (int k = 0; k < call->count; k++) {
+        const struct kern_lapack_array *a = &call->arrays[k];
+        const struct view *v = a->in ? a->in : a->out;
+        place_tiny(&t->in[k], a->in, a->rank);
+        place_tiny(&t->out[k], a->out, a->rank);
+        t->rows[k] = v && a->rank > 0 ? (fint)v->dims[v->rank - a->rank] : 1;
+        t->columns[k] = v && a->rank > 1 ? (fint)v->dims[v->rank - 1] : 1;
+    }
+}
+
+/* The byte offset of an item of the batch. */
+static int64_t offset_of(const struct kern_lapack *call, const struct view *v, int64_t number)
+{
+    int64_t offset = 0;
+    for (int d = call->batch_rank - 1; d >= 0; number /= call->batch[d--])
+        offset += number % call->batch[d] * v->strides[d];
+    return offset;
+}
+
+static void run_tiny(const struct tiny_batch *b, int64_t number)
+{
+    const struct kern_lapack *call = b->call;
+    struct lapack_tiny t = b->first;
+    for (int k = 0; k < call->count; k++) {
+        const struct kern_lapack_array *a = &call->arrays[k];
+        if (a->in && !a->shared)
+            t.in[k].at += offset_of(call, a->in, number);
+        if (a->out && !a->shared)
+            t.out[k].at += offset_of(call, a->out, number);
+    }
+    const fint info = call->routine->tiny(&t);
+    if (call->info >= 0 && t.out[call->info].at)
+        memcpy(t.out[call->info].at, &info, sizeof info);
+}
+
+static void run_tiny_group(void *context, int64_t part, int worker)
+{
+    const struct tiny_batch *b = context;
+    const int64_t end = min_i64(b->count, (part + 1) * b->group);
+    (void)worker;
+    for (int64_t i = part * b->group; i < end; i++)
+        run_tiny(b, i);
+}
+
+/* Groups take some ten microseconds. */
+static void run_tiny_batch(struct tiny_batch *b)
+{
+    enum { GROUP_WORK = 1 << 17 };
+    const struct lapack_tiny *t = &b->first;
+    int64_t elements = 64;
+    for (int k = 0; k < b->call->count; k++)
+        elements += t->rows[k] * t->columns[k];
+    b->count = batch_size(b->call);
+    b->group = GROUP_WORK / (elements * (t->rows[0] + 1)) + 1;
+    thread_pool_run(b->call->workers, ratio_up(b->count, b->group), run_tiny_group, b);
+}
+
 bool kern_lapack(const struct kern_lapack *call)
 {
     struct packed packed[KERN_LAPACK_ARRAYS];
+    struct tiny_batch tiny = {.call = call};
     struct lapack_item it = {.type = work_type(call->type),
-                             .count = call->count,
                              .options = call->options,
                              .plain = call->plain,
                              .work_size = -1};
     const struct kern_lapack_routine *r = call->routine;
     if (!any_result(call))
         return true;
+    set_up_tiny(call, &tiny.first);
+    if (!call->plain && r->tiny && lapack_is_tiny(&tiny.first, call->count)) {
+        run_tiny_batch(&tiny);
+        return true;
+    }
     char *workspace = pack(call, packed, &it);
-    const bool fast = !call->plain && ((r->tiny && lapack_is_tiny(&it)) || blas_is_there());
-    const bool ok = workspace && run_items(call, fast ? r->run : r->plain, &it, packed);
+    lapack_fn *run = !call->plain && blas_is_there() ? r->run : r->plain;
+    const bool ok = workspace && run_items(call, run, &it, packed);
     for (int k = 0; k < call->count && ok; k++)
         if (call->arrays[k].out)
             kern_convert_view(call->workers, call->arrays[k].out, &packed[k].view);

@@ -20,7 +20,6 @@ typedef int32_t fint; /* Fortran's INTEGER */
 /* One item of a batch for a routine; arrays are column-major and packed. */
 struct lapack_item {
     enum dtype type;
-    int count;
     void *x[KERN_LAPACK_ARRAYS];
     bool given[KERN_LAPACK_ARRAYS]; /* whether the array holds an operand; else zeros */
     fint rows[KERN_LAPACK_ARRAYS],
@@ -100,12 +99,23 @@ bool lapack_gehrd_range(struct lapack_item *it);
  * terminate: then results are NaN, and info is set. */
 bool lapack_without_end(struct lapack_item *it);
 
-/* Compute the item if it is small and real; else return false. */
-/* Whether no array has a dimension that is too large for these routines; they are real. Finding the
- * library takes longer than they do. */
-bool lapack_is_tiny(const struct lapack_item *it);
-bool lapack_tiny_getrf(struct lapack_item *it);
-bool lapack_tiny_potrf(struct lapack_item *it);
-bool lapack_tiny_trsm(struct lapack_item *it);
+/* ---- lapack_tiny.c ---- */
+
+/* One item of a batch of small real matrices, which are read and written in place. */
+struct lapack_place {
+    char *at;            /* NULL: absent */
+    int64_t row, column; /* bytes between rows, and between columns */
+};
+struct lapack_tiny {
+    enum dtype type;
+    fint rows[KERN_LAPACK_ARRAYS], columns[KERN_LAPACK_ARRAYS];
+    struct lapack_place in[KERN_LAPACK_ARRAYS], out[KERN_LAPACK_ARRAYS];
+    const int64_t *options;
+};
+/* Whether its `count` arrays are small enough for these routines. */
+bool lapack_is_tiny(const struct lapack_tiny *t, int count);
+typedef fint lapack_tiny_fn(const struct lapack_tiny *t); /* info */
+lapack_tiny_fn lapack_tiny_geqrf, lapack_tiny_getrf, lapack_tiny_orgqr, lapack_tiny_potrf,
+    lapack_tiny_trsm;
 
 #endif

@@ -15,8 +15,6 @@ void lapack_potrf(struct lapack_item *it)
 {
     fint n = it->rows[0], ld = at_least_one(n);
     char uplo;
-    if (lapack_tiny_potrf(it))
-        return;
     letter(it, 0, &uplo);
     LAPACK(it, "potrf", P, P, P, P, P, L)(&uplo, &n, it->x[0], &ld, &it->info, 1);
 }
@@ -25,8 +23,6 @@ void lapack_potrf(struct lapack_item *it)
 void lapack_getrf(struct lapack_item *it)
 {
     fint m = it->rows[0], n = it->columns[0], ld = at_least_one(m);
-    if (lapack_tiny_getrf(it))
-        return;
     LAPACK(it, "getrf", P, P, P, P, P, P)(&m, &n, it->x[0], &ld, it->x[1], &it->info);
 }
 
@@ -160,8 +156,6 @@ void lapack_trsm(struct lapack_item *it)
     fint m = it->rows[1], n = it->columns[1], lda = at_least_one(it->rows[0]),
          ldb = at_least_one(m);
     char side, uplo, trans, diag;
-    if (lapack_tiny_trsm(it))
-        return;
     letter(it, 0, &side);
     letter(it, 1, &uplo);
     letter(it, 2, &trans);

@@ -1,6 +1,8 @@
 /*
  * matvec.c: products of a matrix of floats with up to eight vectors (spec: DotGeneral). The matrix
- * is read only once, in place, and widened in registers instead of being packed first.
+ * is read only once, in place, and widened in registers instead of being packed first. Where the
+ * sums of a few results run over dimensions that both operands order differently, or that are not
+ * packed, the rows are copied some thousand terms at a time.
  *
  * Order and accumulation: in f32, or in f64 for f64. Along rows of the matrix in interleaved sums
  * that are reduced at the end; down its columns four rows at a time. Long sums of few results are
@@ -20,7 +22,8 @@ enum {
     SHORT_ROW = 16,
     FEW_ROWS = 8, /* for which an aligned copy of the vector does not pay off */
     MANY_TERMS =
-        1 << 18, /* maximum number of terms for which each worker has a copy of the vectors */
+        1 << 18,     /* maximum number of terms for which each worker has a copy of the vectors */
+    PIECE = 1 << 15, /* terms of rows that are copied */
     LINE = 64
 };
 
@@ -29,6 +32,7 @@ struct matvec {
     bool by_lhs; /* the matrix is the left operand */
     /* the matrix is packed along rows, the direction of the sums; else along columns */
     bool across;
+    bool copied;        /* rows of a few results are copied; `across` */
     int vectors, count; /* number of vectors; and rounded up to a number that has loops */
     enum dtype type, work;
     enum matvec_source source;
@@ -40,9 +44,10 @@ struct matvec {
     int64_t results, terms, result_step, term_step; /* of the matrix */
     int64_t vector_step, out_step;
     int64_t batch, block, part; /* results and terms of a block */
+    int64_t piece;              /* terms that are copied at a time, if rows are */
     int64_t blocks, parts, group;
     char *workspaces, *partial; /* a buffer for each worker; sums of parts of the terms */
-    int64_t scratch, vector_bytes, sums_bytes, row_bytes; /* row: a converted row */
+    int64_t scratch, vector_bytes, sums_bytes, row_bytes; /* row: one that is copied */
 };
 
 /* ---- products computed here ---- */
@@ -72,22 +77,35 @@ static bool find_matrix(struct matvec *v, const struct product *p)
         return false;
     const struct nest *free_dims = v->by_lhs ? &p->m : &p->n;
     v->width = (int64_t)dtype_bytes(v->type);
-    if (!single(free_dims, 1, &v->results, &v->result_step) ||
-        !single(&p->k, v->by_lhs ? 0 : 1, &v->terms, &v->term_step))
+    if (!single(free_dims, 1, &v->results, &v->result_step))
         return false;
+    v->copied = !single(&p->k, v->by_lhs ? 0 : 1, &v->terms, &v->term_step);
     single(free_dims, 0, &ignored, &v->out_step);
     single(&p->k, v->by_lhs ? 1 : 0, &ignored, &v->vector_step);
-    v->across = v->term_step == v->width || v->terms == 1;
+    v->across = v->copied || v->term_step == v->width || v->terms == 1;
+    v->copied |= !v->across && v->result_step != v->width;
+    if (v->copied) {
+        v->across = true;
+        v->terms = nest_points(&p->k);
+        return v->results <= MATVEC_MAX && v->terms >= MIN_TERMS;
+    }
     /* For short rows, reducing the lanes takes longer than the whole product by panels. */
     if (v->across && v->by_lhs && v->type == v->work && v->terms < SHORT_ROW * v->vectors)
         return false;
-    return (v->across || v->result_step == v->width) && v->results * v->terms >= 256;
+    return v->results * v->terms >= 256;
 }
 
 bool matvec_applies(const struct product *p)
 {
     struct matvec v;
     return find_matrix(&v, p);
+}
+
+const char *matvec_choice(const struct product *p)
+{
+    struct matvec v;
+    return find_matrix(&v, p) && v.copied ? "few results: rows of copies"
+                                          : "few vectors by a matrix read once in place";
 }
 
 /* ---- blocking ---- */
@@ -114,9 +132,17 @@ static void find_loops(struct matvec *v)
     loader_init(&v->vector, v->work, v->by_lhs ? v->p->rhs_type : v->p->lhs_type);
 }
 
+/* Terms that are taken together: parts of copied rows consist of whole inner dimensions. */
+static int64_t unit_of(const struct matvec *v)
+{
+    const struct nest *k = &v->p->k;
+    const int64_t inner = k->rank > 1 ? k->dims[k->rank - 1] : 1;
+    return !v->copied ? LINE / v->sum_width : inner <= PIECE ? inner : 1;
+}
+
 static void cut(struct matvec *v)
 {
-    const int64_t column = v->terms * v->width, lanes = LINE / v->sum_width;
+    const int64_t column = v->terms * v->width, unit = unit_of(v);
     if (v->across)
         v->block = min_i64(v->results, ratio_up(BLOCK_BYTES, column));
     else
@@ -128,13 +154,14 @@ static void cut(struct matvec *v)
         v->terms >= 2 * MIN_TERMS) {
         const int64_t few = min_i64(ENOUGH_BLOCKS, v->terms / MIN_TERMS),
                       many = ratio_up(v->terms, MANY_TERMS);
-        v->part = round_up(ratio_up(v->terms, max_i64(few, many)), lanes);
+        v->part = round_up(ratio_up(v->terms, max_i64(few, many)), unit);
         v->parts = ratio_up(v->terms, v->part);
     }
     v->group = ratio_up(BLOCK_BYTES, v->block * v->part * v->width);
-    v->vector_bytes = round_up(v->part * v->sum_width, LINE) + LINE;
+    v->piece = v->copied ? min_i64(PIECE / unit * unit, v->part) : v->part;
+    v->vector_bytes = round_up(v->piece * v->sum_width, LINE) + LINE;
     v->sums_bytes = round_up(v->block * v->sum_width, LINE);
-    v->row_bytes = v->across && v->convert ? round_up(v->part * v->sum_width, LINE) : 0;
+    v->row_bytes = v->across && (v->convert || v->copied) ? round_up(v->piece * 8, LINE) : 0;
     v->scratch = v->count * (v->vector_bytes + v->sums_bytes) + v->row_bytes;
 }
 
@@ -143,14 +170,16 @@ static void cut(struct matvec *v)
 struct block {
     int64_t from, results, term, terms;
     char *out;
-    const char *matrix, *vectors, *x; /* x: the vectors, packed */
+    char *matrix, *vectors;
+    const char *x; /* the vectors, packed */
     char *sums, *row;
 };
 
 /* Whether a single vector is used in place. */
 static bool vector_in_place(const struct matvec *v)
 {
-    return v->across && v->vectors == 1 && !v->vector.convert && v->vector_step == v->sum_width;
+    return v->across && !v->copied && v->vectors == 1 && !v->vector.convert &&
+           v->vector_step == v->sum_width;
 }
 
 static const char *vector_at(const struct matvec *v, const struct block *b, int r)
@@ -226,6 +255,53 @@ static void run_down(const struct matvec *v, const struct block *b)
         add_rows(v, b, k, j, min_i64(KERN_TILE / 2, b->results - j));
 }
 
+/* Copies n terms of a row of the left or the right operand. */
+static void copy_row(const struct product *p, bool left, char *from, int64_t row, int64_t term,
+                     int64_t n, const struct dense *to)
+{
+    const struct position_range rows = {left ? &p->m : &p->n, 1, row, 1},
+                                terms = {&p->k, left ? 0 : 1, term, n};
+    position_range_fetch(to, left ? p->lhs_type : p->rhs_type, from, &rows, &terms);
+}
+
+/* Copies n terms of the vectors: as they are, since rearranging and converting at the same time
+ * takes longer. */
+static void copy_vectors(const struct matvec *v, const struct block *b, int64_t term, int64_t n,
+                         char *x)
+{
+    const enum dtype type = v->by_lhs ? v->p->rhs_type : v->p->lhs_type;
+    const int64_t width = (int64_t)dtype_bytes(type);
+    for (int r = 0; r < v->vectors; r++, x += v->vector_bytes) {
+        const struct dense to = {type, v->vector.convert ? b->row : x, 0, width};
+        copy_row(v->p, !v->by_lhs, b->vectors, r, term, n, &to);
+        for (int64_t k = 0; k < n && v->vector.convert; k += KERN_TILE)
+            loader_read(&v->vector, x + k * v->sum_width, b->row + k * width, width,
+                        min_i64(KERN_TILE, n - k));
+    }
+}
+
+static void run_copied(const struct matvec *v, const struct block *b, char *x)
+{
+    const enum dtype type = v->convert ? DT_F32 : v->type;
+    const struct dense row = {type, b->row, 0, (int64_t)dtype_bytes(type)};
+    kern_tile_fn *add = kern_find_elementwise("add", v->work);
+    char sums[MATVEC_MAX * 8];
+    memset(x, 0, (size_t)(v->count * v->vector_bytes));
+    memset(b->sums, 0, (size_t)(v->count * v->sums_bytes));
+    for (int64_t k = 0; k < b->terms; k += v->piece) {
+        const int64_t n = min_i64(v->piece, b->terms - k);
+        copy_vectors(v, b, b->term + k, n, x);
+        for (int64_t i = 0; i < b->results; i++) {
+            copy_row(v->p, v->by_lhs, b->matrix, b->from + i, b->term + k, n, &row);
+            v->rows(b->row, 0, 1, x, v->vector_bytes, n, sums, v->sum_width);
+            for (int r = 0; r < v->vectors; r++) {
+                char *sum = b->sums + r * v->sums_bytes + i * v->sum_width;
+                add(sum, (const void *[]){sum, sums + r * v->sum_width}, 1);
+            }
+        }
+    }
+}
+
 /* Stores results `from`, ... of vector r. */
 static void store(const struct matvec *v, char *out, int r, int64_t from, const char *sums,
                   int64_t results)
@@ -238,6 +314,19 @@ static void store(const struct matvec *v, char *out, int r, int64_t from, const 
                      min_i64(KERN_TILE, results - j));
 }
 
+static void run_in_place(const struct matvec *v, struct block *b, char *x)
+{
+    b->matrix += b->from * v->result_step + b->term * v->term_step;
+    if (vector_in_place(v) && v->block <= FEW_ROWS)
+        b->x = vector_at(v, b, 0);
+    else
+        fetch_vectors(v, b, x);
+    if (v->across)
+        run_across(v, b);
+    else
+        run_down(v, b);
+}
+
 static void run_block(const struct matvec *v, int64_t number, char *scratch)
 {
     const struct product *p = v->p;
@@ -247,20 +336,16 @@ static void run_block(const struct matvec *v, int64_t number, char *scratch)
     b.results = min_i64(v->block, v->results - b.from);
     b.terms = min_i64(v->part, v->terms - b.term);
     b.out = p->out + nest_offset(&p->batch, 0, batch, &ignored);
-    const char *lhs = p->lhs + nest_offset(&p->batch, 1, batch, &ignored),
-               *rhs = p->rhs + nest_offset(&p->batch, 2, batch, &ignored);
-    b.matrix = (v->by_lhs ? lhs : rhs) + b.from * v->result_step + b.term * v->term_step;
+    char *lhs = p->lhs + nest_offset(&p->batch, 1, batch, &ignored),
+         *rhs = p->rhs + nest_offset(&p->batch, 2, batch, &ignored);
+    b.matrix = v->by_lhs ? lhs : rhs;
     b.vectors = v->by_lhs ? rhs : lhs;
     b.sums = scratch + v->count * v->vector_bytes;
     b.row = b.sums + v->count * v->sums_bytes;
-    if (vector_in_place(v) && v->block <= FEW_ROWS)
-        b.x = vector_at(v, &b, 0);
+    if (v->copied)
+        run_copied(v, &b, scratch);
     else
-        fetch_vectors(v, &b, scratch);
-    if (v->across)
-        run_across(v, &b);
-    else
-        run_down(v, &b);
+        run_in_place(v, &b, scratch);
     for (int r = 0; r < v->vectors; r++) {
         const char *sums = b.sums + r * v->sums_bytes;
         if (v->parts > 1)

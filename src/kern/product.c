@@ -70,7 +70,8 @@ enum {
      * columns again */
     MIN_ROWS = 96,
     ENOUGH_BLOCKS = 8,
-    MIN_WORK = 1 << 20, /* minimum number of multiplications in a task */
+    MIN_WORK = 1 << 20, /* minimum number of multiplications in a block that is split */
+    MIN_TASK = 1 << 19, /* minimum number of multiplications in a task: some microseconds */
     LONG = 8192,        /* lanes of a sum that may be split */
     LONG_PART = 4096,
     MAX_PARTS = 16, /* maximum number of parts of such a sum */
@@ -114,14 +115,13 @@ static bool usable_rows(const struct task *t)
 
 /* Whether gemm can read whole panels of the right operand in place, and too few rows use them for
  * packing to pay off. */
-static bool usable_columns(const struct task *t)
+static bool usable_columns(const struct gemm *g, const struct product *p)
 {
     enum { MOST = 1 << 17 }; /* rows, times bytes between the rows of a panel */
-    const struct product *p = t->p;
     const int64_t step = only_step(&p->k, 1);
-    return step != 0 && t->m <= MOST / (step < 0 ? -step : step) && p->rhs_type == t->g.rhs &&
-           t->g.per_lane == 1 && !t->g.twofold && p->n.rank <= 1 && p->k.rank <= 1 &&
-           only_step(&p->n, 1) == t->g.lane;
+    return step != 0 && nest_points(&p->m) <= MOST / (step < 0 ? -step : step) &&
+           p->rhs_type == g->rhs && g->per_lane == 1 && !g->twofold && p->n.rank <= 1 &&
+           p->k.rank <= 1 && only_step(&p->n, 1) == g->lane;
 }
 
 /* Whether the left operand is closer together in memory along its rows than along terms. */
@@ -186,8 +186,8 @@ static void cut_blocks(struct task *t)
             break;
     }
     const int64_t work = min_i64(t->high, t->m) * min_i64(t->wide, t->n);
-    t->group = work > MIN_WORK / t->long_part ? 1
-                                              : min_i64(MIN_WORK / (work * t->long_part) + 1,
+    t->group = work > MIN_TASK / t->long_part ? 1
+                                              : min_i64(MIN_TASK / (work * t->long_part) + 1,
                                                         t->down * t->across * t->along * t->batch);
 }
 
@@ -425,7 +425,7 @@ static bool by_blocks(struct thread_pool *workers, const struct product *p)
                      .batch = nest_points(&p->batch)};
     choose(&t.g, p);
     t.rows_in_place = usable_rows(&t);
-    t.columns_in_place = usable_columns(&t);
+    t.columns_in_place = usable_columns(&t.g, p);
     t.sums_in_place = usable_result(&t);
     t.by_terms = is_by_terms(&t);
     t.row_step = only_step(&p->m, 1);
@@ -497,24 +497,29 @@ static bool is_turned(const struct product *p)
            only_step(&p->k, 1) == (int64_t)dtype_bytes(p->rhs_type) && 2 * m < k * n / (k + n);
 }
 
+/* Copies a nest with two of its views exchanged; no more than is used, since nests are large. */
 static void swap_views(struct nest *n, const struct nest *from, int a, int b)
 {
-    *n = *from;
-    memcpy(n->strides[a], from->strides[b], sizeof n->strides[a]);
-    memcpy(n->strides[b], from->strides[a], sizeof n->strides[b]);
+    nest_init(n, from->count);
+    for (int d = 0; d < from->rank; d++) {
+        int64_t strides[3];
+        for (int k = 0; k < from->count; k++)
+            strides[k] = from->strides[k == a ? b : k == b ? a : k][d];
+        nest_add(n, from->dims[d], strides);
+    }
 }
 
 void product_transpose(struct product *to, const struct product *p)
 {
-    *to = (struct product){.out_type = p->out_type,
-                           .lhs_type = p->rhs_type,
-                           .rhs_type = p->lhs_type,
-                           .work = p->work,
-                           .out = p->out,
-                           .lhs = p->rhs,
-                           .rhs = p->lhs,
-                           .m = p->n,
-                           .n = p->m};
+    to->out_type = p->out_type;
+    to->lhs_type = p->rhs_type;
+    to->rhs_type = p->lhs_type;
+    to->work = p->work;
+    to->out = p->out;
+    to->lhs = p->rhs;
+    to->rhs = p->lhs;
+    swap_views(&to->m, &p->n, 0, 0);
+    swap_views(&to->n, &p->m, 0, 0);
     swap_views(&to->batch, &p->batch, 1, 2);
     swap_views(&to->k, &p->k, 0, 1);
 }
@@ -555,11 +560,22 @@ static void merge(struct product *p)
     nest_merge(&p->k);
 }
 
+/* Whether gemm, which keeps the sums of more rows in registers, reads the matrix in place too. */
+static bool are_rows(const struct product *p)
+{
+    enum { ENOUGH_ROWS = 5 };
+    struct gemm g;
+    if (nest_points(&p->m) < ENOUGH_ROWS)
+        return false;
+    choose(&g, p);
+    return nest_points(&p->n) >= g.columns && usable_columns(&g, p);
+}
+
 /* Whether it is a product of a matrix and a few vectors; may change the nests to the form that
  * matvec.c takes. */
 static bool prepare_vectors(struct product *p)
 {
-    if (min_i64(nest_points(&p->m), nest_points(&p->n)) > MATVEC_MAX)
+    if (min_i64(nest_points(&p->m), nest_points(&p->n)) > MATVEC_MAX || are_rows(p))
         return false;
     if (matvec_applies(p))
         return true;
@@ -624,7 +640,7 @@ const char *product_choice(struct product *p)
     if (product_is_batch(p))
         return product_batch_choice(p);
     if (prepare_vectors(p))
-        return "few vectors by a matrix read once in place";
+        return matvec_choice(p);
     struct gemm g;
     choose(&g, p);
     return lanes[g.kind];

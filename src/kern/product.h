@@ -99,6 +99,7 @@ const char *product_batch_choice(const struct product *p);
 enum { MATVEC_MAX = 8 /* vectors */ };
 bool matvec_applies(const struct product *p);                          /* its nests are merged */
 bool matvec_run(struct thread_pool *workers, const struct product *p); /* false: out of memory */
+const char *matvec_choice(const struct product *p);
 /* sums[r][row] = the sum of matrix[row][i] * x[r][i] over n elements; in lanes, which are added by
  * halves. */
 typedef void matvec_rows_fn(const char *matrix, int64_t row_step, int64_t rows, const char *x,

@@ -19,7 +19,7 @@ enum {
 
 /* A form of the inner loops for a product. */
 struct form {
-    struct product p; /* as given, or the transposed product */
+    const struct product *p; /* as given, or the transposed product */
     struct small s;
     product_fn *run;
     bool dots;         /* interleaved sums */
@@ -51,23 +51,23 @@ static void place(struct form *f, int which, bool usable, int64_t rows, int64_t 
 {
     enum { COPY = 8 };
     f->copied[which] = !usable;
-    f->copies[which] = usable ? 0 : round_up(rows * columns * (int64_t)dtype_bytes(f->p.work), 8);
+    f->copies[which] = usable ? 0 : round_up(rows * columns * (int64_t)dtype_bytes(f->p->work), 8);
     f->cost += usable ? 0 : rows * columns + COPY;
 }
 
 static void set_result(struct form *f, bool dense)
 {
-    const int64_t width = (int64_t)dtype_bytes(f->p.work);
-    place(f, 0, in_place(&f->p, f->p.out_type, &f->p.m, &f->p.n, 0, dense), f->s.m, f->s.n);
-    f->s.c_row = f->copied[0] ? f->s.n * width : step_of(&f->p.m, 0);
-    f->s.c_n = f->copied[0] ? width : step_of(&f->p.n, 0);
+    const int64_t width = (int64_t)dtype_bytes(f->p->work);
+    place(f, 0, in_place(f->p, f->p->out_type, &f->p->m, &f->p->n, 0, dense), f->s.m, f->s.n);
+    f->s.c_row = f->copied[0] ? f->s.n * width : step_of(&f->p->m, 0);
+    f->s.c_n = f->copied[0] ? width : step_of(&f->p->n, 0);
 }
 
 static void set_left(struct form *f, bool dense)
 {
-    const int64_t width = (int64_t)dtype_bytes(f->p.work);
-    const struct nest *m = &f->p.m, *k = &f->p.k;
-    const bool usable = f->p.lhs_type == f->p.work && m->rank <= 1 && k->rank <= 1 &&
+    const int64_t width = (int64_t)dtype_bytes(f->p->work);
+    const struct nest *m = &f->p->m, *k = &f->p->k;
+    const bool usable = f->p->lhs_type == f->p->work && m->rank <= 1 && k->rank <= 1 &&
                         (!dense || f->s.k == 1 || step_of(k, 0) == width);
     place(f, 1, usable, f->s.m, f->s.k);
     f->s.a_row = usable ? step_of(m, 1) : f->s.k * width;
@@ -77,10 +77,10 @@ static void set_left(struct form *f, bool dense)
 /* `by_terms`: terms are contiguous, otherwise columns. */
 static void set_right(struct form *f, bool by_terms)
 {
-    const int64_t width = (int64_t)dtype_bytes(f->p.work);
-    const struct nest *n = &f->p.n, *k = &f->p.k;
+    const int64_t width = (int64_t)dtype_bytes(f->p->work);
+    const struct nest *n = &f->p->n, *k = &f->p->k;
     const int64_t inner = by_terms ? f->s.k : f->s.n;
-    const bool usable = f->p.rhs_type == f->p.work && n->rank <= 1 && k->rank <= 1 &&
+    const bool usable = f->p->rhs_type == f->p->work && n->rank <= 1 && k->rank <= 1 &&
                         (inner == 1 || step_of(by_terms ? k : n, 1) == width);
     place(f, 2, usable, f->s.k, f->s.n);
     f->s.b_n = usable ? step_of(n, 1) : by_terms ? f->s.k * width : width;
@@ -89,7 +89,7 @@ static void set_right(struct form *f, bool by_terms)
 
 static void start_form(struct form *f, const struct product *p)
 {
-    *f = (struct form){.p = *p};
+    *f = (struct form){.p = p};
     f->s = (struct small){
         .type = p->work, .m = nest_points(&p->m), .n = nest_points(&p->n), .k = nest_points(&p->k)};
 }
@@ -119,14 +119,13 @@ static void by_dots(struct form *f, const struct product *p)
     f->run = CPU_FORM(product_lanes)->dots[p->work == DT_F64];
 }
 
-/* Chooses the form of the least cost. */
-static void choose(struct form *best, const struct product *p)
+/* Chooses the form of the least cost; `turned`: the transposed product, which it may refer to. */
+static void choose(struct form *best, const struct product *p, struct product *turned)
 {
     struct form other;
-    struct product turned;
     by_columns(best, p);
-    product_transpose(&turned, p);
-    by_columns(&other, &turned);
+    product_transpose(turned, p);
+    by_columns(&other, turned);
     if (other.cost < best->cost)
         *best = other;
     if (best->s.k < MIN_TERMS)
@@ -200,7 +199,7 @@ bool product_is_batch(struct product *p)
 /* Copies one operand of `count` products from number `from` on, or stores their results. */
 static void move(const struct form *f, int which, int64_t from, int64_t count, char *copies)
 {
-    const struct product *p = &f->p;
+    const struct product *p = f->p;
     const struct position_range items = {&p->batch, which, from, count};
     struct position_range rows = {&p->m, which, 0, f->s.m}, columns = {&p->n, 0, 0, f->s.n};
     struct dense to = {p->work, copies, f->s.c_row, f->s.c_n};
@@ -222,8 +221,8 @@ static void move(const struct form *f, int which, int64_t from, int64_t count, c
  * are copied. */
 static void run_items(const struct form *f, int64_t from, int64_t count, char *const copies[3])
 {
-    const struct nest *batch = &f->p.batch;
-    char *const whole[] = {f->p.out, f->p.lhs, f->p.rhs};
+    const struct nest *batch = &f->p->batch;
+    char *const whole[] = {f->p->out, f->p->lhs, f->p->rhs};
     int64_t run;
     for (int64_t i = 0; i < count; i += run) {
         char *at[3];
@@ -260,7 +259,8 @@ bool product_run_batch(struct thread_pool *workers, const struct product *p)
 {
     const int64_t all = nest_points(&p->batch);
     struct batch b;
-    choose(&b.f, p);
+    struct product turned;
+    choose(&b.f, p, &turned);
     const struct small *s = &b.f.s;
     const int64_t bytes = b.f.copies[0] + b.f.copies[1] + b.f.copies[2],
                   work = s->m * s->n * s->k + 8 * (s->m + s->n) * s->k;
@@ -278,7 +278,8 @@ bool product_run_batch(struct thread_pool *workers, const struct product *p)
 const char *product_batch_choice(const struct product *p)
 {
     struct form f;
-    choose(&f, p);
+    struct product turned;
+    choose(&f, p, &turned);
     const bool in_place = !f.copied[0] && !f.copied[1] && !f.copied[2];
     if (f.dots)
         return in_place ? "batch of small products: dot products in place"

@@ -289,6 +289,10 @@ enum dtype plan_sum_type(const struct inst *i);
 void plan_dot_dims(const struct inst *i, struct kern_dot_dims *out);
 /* Dimensions of a gather or scatter. */
 void plan_gather_dims(const struct inst *i, struct kern_gather_dims *out);
+/* The error in batching dimension k of the array, or NULL. XLA's verifier accepts these, although
+ * they refer to no element, or to one outside the array. */
+const char *plan_batching_problem(const struct kern_gather_dims *d, int k,
+                                  const struct shape *array, const struct shape *indices);
 
 /* ---- describe.c ---- */
 

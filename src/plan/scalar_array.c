@@ -452,16 +452,17 @@ static bool make_dot(struct maker *m, const struct inst *i, const struct leaves 
            scalar_one_leaf(m, made, out);
 }
 
-/* Batching dimensions are not checked here, and may be malformed. */
 static struct scalar_gather *new_gather(struct maker *m, const struct inst *i,
                                         const struct leaves *env)
 {
     int indices = operand(i, env, 1);
     struct scalar_gather *g = ARENA_NEW(&m->pl->scratch, struct scalar_gather);
     plan_gather_dims(i, &g->dims);
-    if (g->dims.batching_count > 0 || m->regs[indices].large_array ||
-        !scalar_is_fresh(&m->regs[operand(i, env, 0)]))
+    if (m->regs[indices].large_array || !scalar_is_fresh(&m->regs[operand(i, env, 0)]))
         return NULL;
+    for (int k = 0; k < g->dims.batching_count; k++)
+        if (plan_batching_problem(&g->dims, k, operand_shape(i, 0), operand_shape(i, 1)))
+            return NULL; /* a step reports it */
     g->whole = whole_of(m, operand(i, env, 0), operand_shape(i, 0));
     g->indices = view_of(m, indices, operand_shape(i, 1));
     return g;

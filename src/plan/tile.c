@@ -150,3 +150,20 @@ void plan_gather_dims(const struct inst *i, struct kern_gather_dims *d)
     copy_dims(d->slice_sizes, i, A_SLICE_SIZES); /* gather only */
     d->index_vector_dim = inst_int(i, A_INDEX_VECTOR_DIM, 0);
 }
+
+const char *plan_batching_problem(const struct kern_gather_dims *d, int k,
+                                  const struct shape *array, const struct shape *indices)
+{
+    int64_t dim = d->operand_batching[k], of_indices = d->indices_batching[k];
+    for (int c = 0; c < d->collapsed_count; c++)
+        if (d->collapsed[c] == dim)
+            return "is both a batching and a collapsed dimension";
+    for (int m = 0; m < d->map_count; m++)
+        if (d->start_index_map[m] == dim)
+            return "is also in start_index_map";
+    if (of_indices == d->index_vector_dim)
+        return "is the index vector dimension";
+    return array->dims[dim] == indices->dims[of_indices]
+               ? NULL
+               : "differs in size from that of the indices";
+}

@@ -211,10 +211,12 @@ START_TEST(results_do_not_depend_on_threads)
 END_TEST
 
 static void call_lapack(struct thread_pool *workers, const char *routine, enum dtype t,
-                        const struct view *in[2], const struct view *out[2], const char *options)
+                        const struct view *in[2], const struct view *out[2], const char *options,
+                        bool plain)
 {
     const bool system = strcmp(routine, "trsm") == 0;
     struct kern_lapack k = {.workers = workers,
+                            .plain = plain,
                             .routine = kern_find_lapack(routine),
                             .type = t,
                             .count = 3,
@@ -272,7 +274,7 @@ START_TEST(small_factors_are_exact)
             view_dense(&lu[k], t, 3, dims, malloc(bytes));
             view_dense(&pivots[k], DT_S32, 2, tall, malloc((size_t)(50 * tall[1] * 4)));
             call_lapack(thread_pools[k], "getrf", t, (const struct view *[]){&a.view, NULL},
-                        (const struct view *[]){&lu[k], &pivots[k]}, "");
+                        (const struct view *[]){&lu[k], &pivots[k]}, "", false);
             ck_assert_msg(memcmp(lu[0].data, lu[k].data, bytes) == 0, "%d threads",
                           thread_counts[k]);
         }
@@ -310,11 +312,52 @@ START_TEST(small_systems_agree_with_reference)
         for (int64_t i = 0; i < 5 * n && !how.unit_diagonal; i++)
             float_store(t, view_at(&a.view, (int64_t[]){i / n, i % n, i % n}), (double)(2 * n + 1));
         call_lapack(NULL, "trsm", t, (const struct view *[]){&a.view, &b.view},
-                    (const struct view *[]){NULL, &x[0].view}, options);
+                    (const struct view *[]){NULL, &x[0].view}, options, false);
         ck_assert(plain_triangular_solve(NULL, &x[1].view, &a.view, &b.view, &how));
         ck_assert_msg(views_agree(&x[0].view, &x[1].view, rounding(t), 1), "trsm of %s, seed %d",
                       dtype_spelling(t), seed);
         FREE_VIEWS(&a, &b, &x[0], &x[1]);
+    }
+}
+END_TEST
+
+/* QR factors, and the product of their reflectors, of numbers whose squares may overflow. */
+START_TEST(small_reflectors_agree_with_reference)
+{
+    const enum dtype t = _i ? DT_F64 : DT_F32;
+    static const double scales[] = {1, 1e-30, 1e30, 1e-200, 1e200, 0};
+    for (int seed = 0; seed < 120; seed++) {
+        struct random r = {(uint64_t)seed};
+        const int64_t m = random_in(&r, 1, 20), n = random_in(&r, 1, 20), few = m < n ? m : n,
+                      dims[3] = {5, m, n}, tall[3] = {5, m, few}, line[2] = {5, few};
+        const double scale = scales[(size_t)seed % (t == DT_F64 ? 6 : 3)];
+        struct random_view a = random_array(&r, t, 3, dims), tau[2], qr[2], q[2];
+        for (int64_t i = 0; i < 5 * m * n; i++) {
+            char *at = view_at(&a.view, (int64_t[]){i / n / m, i / n % m, i % n});
+            float_store(t, at, float_load(t, at) * scale);
+        }
+        for (int plain = 0; plain < 2; plain++) {
+            tau[plain] = random_layout(&r, t, 2, line);
+            qr[plain] = random_layout(&r, t, 3, dims);
+            q[plain] = random_layout(&r, t, 3, tall);
+            call_lapack(NULL, "geqrf", t, (const struct view *[]){&a.view, NULL},
+                        (const struct view *[]){&qr[plain].view, &tau[plain].view}, "", plain);
+            struct view reflectors = qr[plain].view;
+            reflectors.dims[2] = few;
+            call_lapack(NULL, "orgqr", t, (const struct view *[]){&reflectors, &tau[plain].view},
+                        (const struct view *[]){&q[plain].view, NULL}, "", plain);
+        }
+        for (int64_t i = 0; i < 5 * m * n && scale != 0; i++)
+            for (int plain = 0; plain < 2; plain++) {
+                const int64_t row = i / n % m, column = i % n;
+                char *at = view_at(&qr[plain].view, (int64_t[]){i / n / m, row, column});
+                float_store(t, at, float_load(t, at) / (row > column ? 1 : scale));
+            }
+        ck_assert_msg(views_agree(&tau[0].view, &tau[1].view, rounding(t), 10) &&
+                          views_agree(&qr[0].view, &qr[1].view, rounding(t), 10) &&
+                          views_agree(&q[0].view, &q[1].view, rounding(t), 10),
+                      "QR of %s[%d,%d], seed %d", dtype_spelling(t), (int)m, (int)n, seed);
+        FREE_VIEWS(&a, &tau[0], &tau[1], &qr[0], &qr[1], &q[0], &q[1]);
     }
 }
 END_TEST
@@ -328,6 +371,7 @@ int main(void)
     tcase_add_loop_test(tcase, triangular_solve_agrees_with_reference, 0, COUNT_OF(types));
     tcase_add_loop_test(tcase, householder_agrees_with_reference, 0, COUNT_OF(types));
     tcase_add_loop_test(tcase, small_factors_are_exact, 0, 2);
+    tcase_add_loop_test(tcase, small_reflectors_agree_with_reference, 0, 2);
     tcase_add_loop_test(tcase, small_systems_agree_with_reference, 0, 2);
     tcase_add_test(tcase, results_do_not_depend_on_threads);
     suite_add_tcase(suite, tcase);

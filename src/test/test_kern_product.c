@@ -172,6 +172,55 @@ START_TEST(batches_agree_with_reference)
 }
 END_TEST
 
+/* A few results, whose long sums run over two dimensions that the operands order differently; the
+ * same bits on any number of threads. */
+START_TEST(few_results_agree_with_reference)
+{
+    static const enum dtype types[] = {DT_F16, DT_F32, DT_F64, DT_BF16, DT_F8E5M2};
+    start_thread_pools();
+    for (int seed = 0; seed < 60; seed++) {
+        struct random r = {(uint64_t)seed};
+        const enum dtype t = types[(size_t)seed % COUNT_OF(types)], u = seed % 4      ? t
+                                                                        : t == DT_F64 ? DT_F64
+                                                                                      : DT_F32;
+        const int64_t sizes[4] = {random_in(&r, 1, 3), random_in(&r, 1, 500), random_in(&r, 1, 500),
+                                  seed % 2 ? random_in(&r, 1, 9) : 1};
+        int order[2][4];
+        struct random_view x[2];
+        for (int side = 0; side < 2; side++) { /* batch, two contracting, free */
+            int64_t dims[4];
+            random_order(&r, 4, order[side]);
+            for (int d = 0; d < 4; d++)
+                dims[order[side][d]] = d == 3 && side ? 1 : sizes[d];
+            x[side] = random_array(&r, side ? u : t, 4, dims);
+        }
+        const struct kern_dot_dims dims = {.batch_count = 1,
+                                           .lhs_batch = {order[0][0]},
+                                           .rhs_batch = {order[1][0]},
+                                           .contracting_count = 2,
+                                           .lhs_contracting = {order[0][1], order[0][2]},
+                                           .rhs_contracting = {order[1][1], order[1][2]}};
+        const enum dtype out_type = t == DT_F64 ? DT_F64 : DT_F32;
+        const int64_t results[3] = {sizes[0], sizes[3], 1};
+        struct random_view expected = random_layout(&r, out_type, 3, results);
+        char out[THREAD_POOLS][3 * 9 * 8];
+        struct view v;
+        ck_assert(plain_dot(NULL, &expected.view, &x[0].view, &x[1].view, &dims));
+        for (int i = 0; i < THREAD_POOLS; i++) {
+            memset(out[i], 0, sizeof out[i]);
+            view_dense(&v, out_type, 3, results, out[i]);
+            ck_assert(kern_dot(thread_pools[i], &v, &x[0].view, &x[1].view, &dims));
+            ck_assert_msg(memcmp(out[0], out[i], sizeof out[i]) == 0, "seed %d, %d threads", seed,
+                          thread_counts[i]);
+        }
+        ck_assert_msg(views_agree(&v, &expected.view, rounding(out_type), 500),
+                      "few results of %s, seed %d", dtype_spelling(t), seed);
+        FREE_VIEWS(&x[0], &x[1], &expected);
+    }
+    end_thread_pools();
+}
+END_TEST
+
 START_TEST(large_dots_agree_with_reference)
 {
     static const enum dtype types[] = {DT_BF16, DT_F32, DT_S8, DT_F64};
@@ -410,6 +459,7 @@ int main(void)
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, dot_agrees_with_reference);
     tcase_add_test(tests, batches_agree_with_reference);
+    tcase_add_test(tests, few_results_agree_with_reference);
     tcase_add_test(tests, large_dots_agree_with_reference);
     tcase_add_test(tests, blocked_dots_agree_with_reference);
     tcase_add_test(tests, dot_examples);
