@@ -1,5 +1,6 @@
 /*
- * fold_rows.c: sums of many packed rows of f32 or f64, and extremes of f32 and bf16 (spec: Reduce).
+ * fold_rows.c: sums and products of many packed rows of f32 or f64, and extremes of f32 and bf16
+ * (spec: Reduce).
  * A row costs a few cycles beside those of its elements, so rows may be short: their last elements
  * are read as a vector that extends into the next row.
  */
@@ -36,7 +37,7 @@ static inline const void *last_elements(const void *x, int64_t n, int64_t beyond
     return copy;
 }
 
-/* ---- sums ---- */
+/* ---- sums and products ---- */
 
 /* Compilers convert by two instructions. */
 static inline doubles widened(halves x)
@@ -67,61 +68,55 @@ static inline doubles read_f64(const double *x)
     return d;
 }
 
-/* The elements where `keep` is set, otherwise -0, which changes no sum. */
-static inline doubles read_some_f32(const float *x, half_bits keep)
+/* The elements where `keep` is set, otherwise the number with these bits. */
+static inline doubles read_some_f32(const float *x, half_bits keep, half_bits otherwise)
 {
     half_bits h = {0};
     memcpy(&h, x, HALF * sizeof *x);
-    h = (h & keep) | (~keep & INT32_MIN);
-    return widened((halves)h);
+    return widened((halves)((h & keep) | (~keep & otherwise)));
 }
 
-static inline doubles read_some_f64(const double *x, longs keep)
+static inline doubles read_some_f64(const double *x, longs keep, longs otherwise)
 {
-    return (doubles)(((longs)read_f64(x) & keep) | (~keep & INT64_MIN));
+    return (doubles)(((longs)read_f64(x) & keep) | (~keep & otherwise));
 }
 
-static inline double sum_of_parts(doubles *s)
-{
-    double lanes[HALF];
-    KERN_UNROLL
-    for (int step = SUM_LANES / HALF / 2; step > 0; step /= 2)
-        for (int p = 0; p < step; p++)
-            s[p] += s[p + step];
-    memcpy(lanes, s, sizeof lanes);
-    KERN_UNROLL
-    for (int step = HALF / 2; step > 0; step /= 2)
-        for (int k = 0; k < step; k++)
-            lanes[k] += lanes[k + step];
-    return lanes[0];
-}
-
-/* The sum of a row of n elements. `last`: the vector after its complete ones, of which `keep` are
- * elements. And the sums of many rows. */
-#define SUM_ROWS(TYPE, T, MASK)                                                                    \
-    static inline double sum_row_##TYPE(const T *x, int64_t n, const T *last, MASK keep)           \
+/* The sum of a row of n elements, or their product. `last`: the vector after its complete ones, of
+ * which `keep` are elements. And those of many rows. */
+#define FOLD_ROWS(NAME, TYPE, T, MASK, OP, IDENTITY, IDENTITY_BITS)                                \
+    static inline double NAME##_row_##TYPE(const T *x, int64_t n, const T *last, MASK keep)        \
     {                                                                                              \
-        enum { PARTS = SUM_LANES / HALF };                                                         \
+        enum { PARTS = REDUCER_LANES / HALF };                                                     \
         doubles s[PARTS];                                                                          \
+        double lanes[HALF];                                                                        \
         int64_t i = 0;                                                                             \
         for (int p = 0; p < PARTS; p++)                                                            \
-            s[p] = -(doubles){0};                                                                  \
-        for (; i + SUM_LANES <= n; i += SUM_LANES) {                                               \
+            s[p] = ((doubles){0} + 1) * IDENTITY;                                                  \
+        for (; i + REDUCER_LANES <= n; i += REDUCER_LANES) {                                       \
             KERN_UNROLL                                                                            \
             for (int p = 0; p < PARTS; p++)                                                        \
-                s[p] += read_##TYPE(x + i + p * HALF);                                             \
+                s[p] OP read_##TYPE(x + i + p * HALF);                                             \
         }                                                                                          \
         KERN_UNROLL                                                                                \
         for (int p = 0; p < PARTS; p++) {                                                          \
             const int64_t at = i + p * HALF;                                                       \
             if (at + HALF <= n)                                                                    \
-                s[p] += read_##TYPE(x + at);                                                       \
+                s[p] OP read_##TYPE(x + at);                                                       \
             else if (at < n)                                                                       \
-                s[p] += read_some_##TYPE(last, keep);                                              \
+                s[p] OP read_some_##TYPE(last, keep, (MASK){0} + IDENTITY_BITS);                   \
         }                                                                                          \
-        return sum_of_parts(s);                                                                    \
+        KERN_UNROLL                                                                                \
+        for (int step = PARTS / 2; step > 0; step /= 2)                                            \
+            for (int p = 0; p < step; p++)                                                         \
+                s[p] OP s[p + step];                                                               \
+        memcpy(lanes, s, sizeof lanes);                                                            \
+        KERN_UNROLL                                                                                \
+        for (int step = HALF / 2; step > 0; step /= 2)                                             \
+            for (int k = 0; k < step; k++)                                                         \
+                lanes[k] OP lanes[k + step];                                                       \
+        return lanes[0];                                                                           \
     }                                                                                              \
-    void tile_sum_rows_##TYPE(double *acc, const T *x, int64_t rows, int64_t n)                    \
+    void tile_##NAME##_rows_##TYPE(double *acc, const T *x, int64_t rows, int64_t n)               \
     {                                                                                              \
         T copy[HALF];                                                                              \
         MASK keep = {0};                                                                           \
@@ -131,11 +126,13 @@ static inline double sum_of_parts(doubles *s)
         for (int64_t r = 0; r < rows; r++, x += n) {                                               \
             const bool readable = some == 0 || (rows - r - 1) * n >= beyond;                       \
             const T *last = last_elements(x + n - some, some, beyond, readable, copy, sizeof *x);  \
-            acc[r] += sum_row_##TYPE(x, n, last, keep);                                            \
+            acc[r] OP NAME##_row_##TYPE(x, n, last, keep);                                         \
         }                                                                                          \
     }
-SUM_ROWS(f32, float, half_bits)
-SUM_ROWS(f64, double, longs)
+FOLD_ROWS(sum, f32, float, half_bits, +=, -0.0, INT32_MIN) /* x + -0 is x for every x */
+FOLD_ROWS(sum, f64, double, longs, +=, -0.0, INT64_MIN)
+FOLD_ROWS(multiply, f32, float, half_bits, *=, 1, 0x3f800000)
+FOLD_ROWS(multiply, f64, double, longs, *=, 1, 0x3ff0000000000000)
 
 /* ---- extremes ---- */
 

@@ -300,11 +300,11 @@ enum kern_fold {
     KERN_FOLD_ANY_ORDER, /* independent of the order */
     /* sequentially, starting from init, by the body, whose values are rounded to the types `acc` */
     KERN_FOLD_BODY,
-    /* element i belongs to sum i % KERN_SUMS, which starts from -0; then halves of the sums are
-     * added until one is left, which is added to init */
-    KERN_FOLD_SUMS
+    /* element i belongs to lane i % KERN_FOLD_LANES, which starts from the identity; then halves of
+     * the lanes are combined until one is left, which is combined with init */
+    KERN_FOLD_IN_LANES
 };
-enum { KERN_SUMS = 32 };
+enum { KERN_FOLD_LANES = 32 };
 enum kern_fold kern_reduce_fold(int n, const struct view *out, const struct view *x,
                                 const enum dtype *acc, const bool *reduced,
                                 const struct kern_body *body, enum dtype *work);

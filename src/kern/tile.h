@@ -73,10 +73,13 @@ struct tile_set {
     void (*widen)(enum dtype t, float *out, const void *x, int64_t n);
     void (*narrow)(enum dtype t, void *out, const float *x, int64_t n);
     double (*sum_bf16)(const uint16_t *x, int64_t n); /* in the order defined in reducer.h */
-    /* Of rows of n packed elements: adds their sums, in that order; finds their extremes, with any
-     * sign if they are zero, or returns false if an element is NaN. */
+    /* Of rows of n packed elements: adds their sums, and multiplies by their products, in that
+     * order; finds their extremes, with any sign if they are zero, or returns false if an element
+     * is NaN. */
     void (*sum_rows_f32)(double *acc, const float *x, int64_t rows, int64_t n);
     void (*sum_rows_f64)(double *acc, const double *x, int64_t rows, int64_t n);
+    void (*multiply_rows_f32)(double *acc, const float *x, int64_t rows, int64_t n);
+    void (*multiply_rows_f64)(double *acc, const double *x, int64_t rows, int64_t n);
     bool (*extreme_rows)(float *out, const float *x, int64_t rows, int64_t n, bool greatest);
     /* Of n elements; zero has the right sign. */
     bool (*extreme_bf16)(float *out, const uint16_t *x, int64_t n, bool greatest);
@@ -114,6 +117,8 @@ const struct tile_set *tile_set(void); /* the set for this processor */
 #define tile_sum_bf16 TILE_OWN(tile_sum_bf16)
 #define tile_sum_rows_f32 TILE_OWN(tile_sum_rows_f32)
 #define tile_sum_rows_f64 TILE_OWN(tile_sum_rows_f64)
+#define tile_multiply_rows_f32 TILE_OWN(tile_multiply_rows_f32)
+#define tile_multiply_rows_f64 TILE_OWN(tile_multiply_rows_f64)
 #define tile_extreme_rows TILE_OWN(tile_extreme_rows)
 #define tile_extreme_bf16 TILE_OWN(tile_extreme_bf16)
 #define tile_threefry_pairs TILE_OWN(tile_threefry_pairs)
@@ -155,6 +160,8 @@ void tile_round_randomly(double *x, const void *random, int width, int64_t n);
 double tile_sum_bf16(const uint16_t *x, int64_t n);
 void tile_sum_rows_f32(double *acc, const float *x, int64_t rows, int64_t n);
 void tile_sum_rows_f64(double *acc, const double *x, int64_t rows, int64_t n);
+void tile_multiply_rows_f32(double *acc, const float *x, int64_t rows, int64_t n);
+void tile_multiply_rows_f64(double *acc, const double *x, int64_t rows, int64_t n);
 bool tile_extreme_rows(float *out, const float *x, int64_t rows, int64_t n, bool greatest);
 bool tile_extreme_bf16(float *out, const uint16_t *x, int64_t n, bool greatest);
 void tile_threefry_pairs(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);

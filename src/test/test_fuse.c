@@ -445,17 +445,17 @@ START_TEST(bf16_sums_use_32_lanes)
 }
 END_TEST
 
-/* A sum in 32 lanes, as above; an extreme, or NaN if there is one. */
-static double sum_of_row(const double *x, int64_t n)
+/* A sum or a product in 32 lanes, as above; an extreme, or NaN if there is one. */
+static double fold_of_row(const double *x, int64_t n, bool product)
 {
     double lanes[32];
     for (int j = 0; j < 32; j++)
-        lanes[j] = -0.0;
+        lanes[j] = product ? 1 : -0.0;
     for (int64_t k = 0; k < n; k++)
-        lanes[k % 32] += x[k];
+        lanes[k % 32] = product ? lanes[k % 32] * x[k] : lanes[k % 32] + x[k];
     for (int step = 16; step > 0; step /= 2)
         for (int j = 0; j < step; j++)
-            lanes[j] += lanes[j + step];
+            lanes[j] = product ? lanes[j] * lanes[j + step] : lanes[j] + lanes[j + step];
     return lanes[0];
 }
 
@@ -469,18 +469,20 @@ static float extreme_of_row(const float *x, int64_t n, bool greatest)
 }
 
 /* Of f32, and of the same numbers as f64. */
-static void expect_sums(const float *x, int64_t rows, int64_t n)
+static void expect_folds(const float *x, int64_t rows, int64_t n, bool product)
 {
-    double sums[2][100], *wide = mem_alloc((size_t)(rows * n) * sizeof *wide);
+    const struct tile_set *set = tile_set();
+    double folds[2][100], *wide = mem_alloc((size_t)(rows * n) * sizeof *wide);
     for (int64_t k = 0; k < rows * n; k++)
         wide[k] = (double)x[k];
     for (int64_t r = 0; r < rows; r++)
-        sums[0][r] = sums[1][r] = (double)r;
-    tile_set()->sum_rows_f32(sums[0], x, rows, n);
-    tile_set()->sum_rows_f64(sums[1], wide, rows, n);
+        folds[0][r] = folds[1][r] = (double)r;
+    (product ? set->multiply_rows_f32 : set->sum_rows_f32)(folds[0], x, rows, n);
+    (product ? set->multiply_rows_f64 : set->sum_rows_f64)(folds[1], wide, rows, n);
     for (int64_t r = 0; r < 2 * rows; r++) {
-        const double got = sums[r / rows][r % rows],
-                     expected = (double)(r % rows) + sum_of_row(wide + r % rows * n, n);
+        const double got = folds[r / rows][r % rows], start = (double)(r % rows),
+                     fold = fold_of_row(wide + r % rows * n, n, product),
+                     expected = product ? start * fold : start + fold;
         ck_assert_msg(memcmp(&got, &expected, sizeof expected) == 0 ||
                           (got != got && expected != expected),
                       "row %d of %d: %a, not %a", (int)(r % rows), (int)n, got, expected);
@@ -537,7 +539,8 @@ START_TEST(short_rows_are_reduced_as_one_by_one)
                                            : special[random_in(&r, 0, COUNT_OF(special) - 1)];
         if (k % 8 == 0)
             x[random_in(&r, 0, rows * n - 1)] = NAN;
-        expect_sums(x, rows, n);
+        expect_folds(x, rows, n, false);
+        expect_folds(x, rows, n, true);
         expect_extremes(x, rows, n, true);
         expect_extremes(x, rows, n, false);
         expect_extreme_bf16(x, n, true);
