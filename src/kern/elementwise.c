@@ -107,9 +107,10 @@ static kern_tile_fn *find_plain(const char *opcode, enum dtype t)
 }
 
 const struct tile_set TILE_OWN(tile_set) = {
-    .find = {find_elementwise, find_vector, tile_find_compare, tile_find_convert,
-             tile_find_rounded},
-    .find_plain = {find_plain, find_plain, tile_find_compare, tile_find_convert, tile_find_rounded},
+    .find = {find_elementwise, find_vector, tile_find_compare, tile_find_convert, tile_find_rounded,
+             tile_find_narrow_results},
+    .find_plain = {find_plain, find_plain, tile_find_compare, tile_find_convert, tile_find_rounded,
+                   tile_find_narrow_results},
     .widen = tile_widen,
     .narrow = tile_narrow,
     .round_randomly = tile_round_randomly,

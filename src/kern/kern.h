@@ -74,9 +74,10 @@ struct kern_tiles {
     kern_find_elementwise_fn *vector;
     kern_tile_fn *(*compare)(enum kern_direction d, bool total_order, enum dtype t);
     kern_tile_fn *(*convert)(enum dtype to, enum dtype from);
-    /* Rounds f32 numbers to values of bf16 or f16, stored as f32; with `opcode`, an operation on
-     * f32 followed by that. */
+    /* Rounds f32 numbers, results of operations on values of bf16 or f16, to such values, stored as
+     * f32; with `opcode`, an operation on f32 followed by that. "convert" is for any f32. */
     kern_tile_fn *(*rounded)(const char *opcode, enum dtype t);
+    kern_tile_fn *(*narrow)(enum dtype t); /* values of bf16 or f16, stored as f32, to that type */
 };
 const struct kern_tiles *kern_tiles(void);
 /* Those of --plain, whose bits are the same on every machine (kern/plain/elementwise.c). */

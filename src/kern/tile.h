@@ -112,6 +112,8 @@ const struct tile_set *tile_set(void); /* the set for this processor */
 #define tile_find_convert TILE_OWN(tile_find_convert)
 #define tile_widen TILE_OWN(tile_widen)
 #define tile_narrow TILE_OWN(tile_narrow)
+#define tile_narrow_results TILE_OWN(tile_narrow_results)
+#define tile_find_narrow_results TILE_OWN(tile_find_narrow_results)
 #define tile_find_rounded TILE_OWN(tile_find_rounded)
 #define tile_round_randomly TILE_OWN(tile_round_randomly)
 #define tile_sum_bf16 TILE_OWN(tile_sum_bf16)
@@ -155,6 +157,9 @@ kern_tile_fn *tile_find_compare(enum kern_direction d, bool total_order, enum dt
 kern_tile_fn *tile_find_convert(enum dtype to, enum dtype from);
 void tile_widen(enum dtype t, float *out, const void *x, int64_t n);
 void tile_narrow(enum dtype t, void *out, const float *x, int64_t n);
+/* Of operations on values of that type: a NaN keeps its payload in bf16 and f16. */
+void tile_narrow_results(enum dtype t, void *out, const float *x, int64_t n);
+kern_tile_fn *tile_find_narrow_results(enum dtype t);
 kern_tile_fn *tile_find_rounded(const char *opcode, enum dtype t);
 void tile_round_randomly(double *x, const void *random, int width, int64_t n);
 double tile_sum_bf16(const uint16_t *x, int64_t n);

@@ -301,7 +301,7 @@ END_TEST
 START_TEST(narrow_results_are_rounded)
 {
     enum { N = 3000 };
-    static const char *const opcodes[] = {NULL, "add", "divide", "multiply", "subtract"};
+    static const char *const opcodes[] = {NULL, "convert", "add", "divide", "multiply", "subtract"};
     static const enum dtype narrow[] = {DT_BF16, DT_F16};
     static float x[2][N], got[N], expected[N];
     static uint16_t codes[N];
@@ -315,8 +315,9 @@ START_TEST(narrow_results_are_rounded)
     }
     for (size_t t = 0; t < COUNT_OF(narrow); t++)
         for (size_t op = 0; op < COUNT_OF(opcodes); op++) {
-            const void *args[] = {x[0], x[1]}, *to_widen = codes, *to_round = op ? expected : x[0];
-            if (op)
+            const void *args[] = {x[0], x[1]}, *to_widen = codes,
+                       *to_round = op > 1 ? expected : x[0];
+            if (op > 1)
                 kern_find_elementwise(opcodes[op], DT_F32)(expected, args, N);
             kern_find_convert(narrow[t], DT_F32)(codes, &to_round, N);
             kern_find_convert(DT_F32, narrow[t])(expected, &to_widen, N);
