@@ -1,6 +1,6 @@
 /*
- * fold_rows.c: sums and products of many packed rows of f32 or f64, and extremes of f32 and bf16
- * (spec: Reduce).
+ * fold_rows.c: sums and products of many packed rows of f32 or f64, and extremes of f32, bf16
+ * and f16 (spec: Reduce).
  * A row costs a few cycles beside those of its elements, so rows may be short: their last elements
  * are read as a vector that extends into the next row.
  */
@@ -205,7 +205,7 @@ bool tile_extreme_rows(float *out, const float *x, int64_t rows, int64_t n, bool
     return signs >= 0;
 }
 
-/* ---- extremes of bf16 ---- */
+/* ---- extremes of bf16 and f16 ---- */
 
 enum { CODES = TILE_BYTES / 2 };
 typedef int16_t codes __attribute__((vector_size(TILE_BYTES)));
@@ -220,42 +220,77 @@ typedef int16_t codes __attribute__((vector_size(TILE_BYTES)));
 static inline codes greater_codes(codes a, codes b) { return CHOOSE_CODE(max, a, b, a > b); }
 static inline codes lesser_codes(codes a, codes b) { return CHOOSE_CODE(min, a, b, a < b); }
 
-/* Integers in the order of the numbers, -0 before +0; and the number of one of them. */
+/* Integers in the order of the numbers, -0 before +0; and the code of one of them. */
 static inline codes ordered(const uint16_t *x)
 {
     codes c;
     memcpy(&c, x, sizeof c);
     return c ^ ((c >> 15) & INT16_MAX);
 }
+static inline uint16_t code_of(int16_t key) { return (uint16_t)(key ^ ((key >> 15) & INT16_MAX)); }
 
-static inline float number_of(int16_t key)
+#if defined __AVX2__
+/* The least of the lanes, of which `flip` makes unsigned ones. */
+static inline int16_t least_lane(codes c, int16_t flip)
 {
-    return bf16_to_f32((uint16_t)(key ^ ((key >> 15) & INT16_MAX)));
+    union {
+        codes all;
+        __m128i parts[TILE_BYTES / 16];
+    } v = {.all = c ^ flip};
+    for (int step = TILE_BYTES / 32; step > 0; step /= 2)
+        for (int k = 0; k < step; k++)
+            v.parts[k] = _mm_min_epu16(v.parts[k], v.parts[k + step]);
+    return (int16_t)(_mm_cvtsi128_si32(_mm_minpos_epu16(v.parts[0])) ^ flip);
 }
-
-bool tile_extreme_bf16(float *out, const uint16_t *x, int64_t n, bool greatest)
+#else
+static inline int16_t least_lane(codes c, int16_t flip)
 {
-    enum { INFINITE = 0x7f80, MINUS_INFINITE = -INFINITE - 1 }; /* NaNs are beyond */
-    uint16_t copy[CODES];
-    int16_t most[CODES], least[CODES];
-    for (int k = 0; k < CODES && n < CODES; k++)
-        copy[k] = x[k < n ? k : 0];
-    x = n < CODES ? copy : x;
-    n = n < CODES ? CODES : n;
-    codes high = ordered(x), low = high;
-    for (int64_t i = CODES; i < n; i += CODES) {
-        const codes c = ordered(x + min_i64(i, n - CODES));
-        high = greater_codes(c, high);
-        low = lesser_codes(c, low);
+    uint16_t least = UINT16_MAX;
+    for (int k = 0; k < CODES; k++) {
+        const uint16_t lane = (uint16_t)(c[k] ^ flip);
+        least = lane < least ? lane : least;
     }
-    memcpy(most, &high, sizeof most);
-    memcpy(least, &low, sizeof least);
-    KERN_UNROLL
-    for (int step = CODES / 2; step > 0; step /= 2)
-        for (int k = 0; k < step; k++) {
-            most[k] = most[k] > most[k + step] ? most[k] : most[k + step];
-            least[k] = least[k] < least[k + step] ? least[k] : least[k + step];
-        }
-    *out = number_of(greatest ? most[0] : least[0]);
-    return most[0] <= INFINITE && least[0] >= MINUS_INFINITE;
+    return (int16_t)(least ^ flip);
+}
+#endif
+
+/* The best element of a row, in that order; *other: the one at the other end of the order, of all
+ * rows. Vectors overlap as above. */
+#define EXTREME_CODES(NAME, BETTER, WORSE, FLIP)                                                   \
+    static inline int16_t NAME(const uint16_t *x, int64_t n, codes keep, codes *other)             \
+    {                                                                                              \
+        codes first = ordered(x);                                                                  \
+        if (n < CODES)                                                                             \
+            first = (first & keep) | (((codes){0} + first[0]) & ~keep);                            \
+        codes best = first, worst = WORSE(first, *other);                                          \
+        for (int64_t i = CODES; i < n; i += CODES) {                                               \
+            const codes c = ordered(x + min_i64(i, n - CODES));                                    \
+            best = BETTER(c, best);                                                                \
+            worst = WORSE(c, worst);                                                               \
+        }                                                                                          \
+        *other = worst;                                                                            \
+        return least_lane(best, FLIP);                                                             \
+    }
+EXTREME_CODES(greatest_code, greater_codes, lesser_codes, INT16_MAX)
+EXTREME_CODES(least_code, lesser_codes, greater_codes, INT16_MIN)
+
+bool tile_extreme_codes(enum dtype t, float *out, const uint16_t *x, int64_t rows, int64_t n,
+                        bool greatest)
+{
+    const int16_t infinity = t == DT_F16 ? 0x7c00 : 0x7f80; /* NaNs are beyond */
+    uint16_t copy[CODES];
+    codes keep, other = {0};
+    bool any_nan = false;
+    for (int k = 0; k < CODES; k++)
+        keep[k] = k < n ? -1 : 0;
+    for (int64_t r = 0; r < rows; r++, x += n) {
+        const bool readable = n >= CODES || (rows - r) * n >= CODES;
+        const uint16_t *row = last_elements(x, n, CODES - n, readable, copy, sizeof *x);
+        const int16_t best =
+            greatest ? greatest_code(row, n, keep, &other) : least_code(row, n, keep, &other);
+        any_nan |= greatest ? best > infinity : best < -infinity - 1;
+        out[r] = t == DT_F16 ? f16_to_f32(code_of(best)) : bf16_to_f32(code_of(best));
+    }
+    const int16_t end = greatest ? least_lane(other, INT16_MIN) : least_lane(other, INT16_MAX);
+    return !any_nan && (greatest ? end >= -infinity - 1 : end <= infinity);
 }

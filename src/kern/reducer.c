@@ -146,12 +146,20 @@ static bool is_extreme_f32(const struct reducer *f)
     return f->work == DT_F32 && (f->combine == KERN_MAXIMUM || f->combine == KERN_MINIMUM);
 }
 
-/* The maximum of n f32, or the minimum; false when NaNs or zeros need more than a comparison. */
-static bool reduce_extreme(const struct reducer *f, union kern_element *best, const void *x,
-                           int64_t n)
+static bool has_codes(const struct reducer *f)
 {
-    return is_extreme_f32(f) &&
-           f->set->extreme_rows(&best->f32, x, 1, n, f->combine == KERN_MAXIMUM) && best->f32 != 0;
+    return is_extreme_f32(f) && (f->x == DT_BF16 || f->x == DT_F16);
+}
+
+/* The maxima of rows of f32, bf16 or f16, or the minima; false when NaNs need more than
+ * comparisons.
+ */
+static bool find_extremes(const struct reducer *f, float *best, const void *x, int64_t rows,
+                          int64_t n)
+{
+    const bool greatest = f->combine == KERN_MAXIMUM;
+    return has_codes(f) ? f->set->extreme_codes(f->x, best, x, rows, n, greatest)
+                        : f->set->extreme_rows(best, x, rows, n, greatest);
 }
 
 /* Reduces n elements to lanes, as rows of lanes that are reduced to one row. */
@@ -173,16 +181,11 @@ static void reduce_in_any_order(const struct reducer *f, union kern_element *acc
                                 int64_t n)
 {
     char lanes[LOADER_BYTES] __attribute__((aligned(64)));
-    union kern_element best;
-    const void *next = &best;
-    if (!reduce_extreme(f, &best, x, n)) {
-        if (f->rows && n >= 2 * ROW)
-            reduce_as_rows(f, lanes, x, n);
-        else
-            reduce_halves(f, lanes, x, n);
-        next = lanes;
-    }
-    f->fn(acc, (const void *const[]){acc, next}, 1);
+    if (f->rows && n >= 2 * ROW)
+        reduce_as_rows(f, lanes, x, n);
+    else
+        reduce_halves(f, lanes, x, n);
+    f->fn(acc, (const void *const[]){acc, lanes}, 1);
 }
 
 static void reduce_in_order(const struct reducer *f, union kern_element *acc, const char *x,
@@ -204,49 +207,44 @@ void reducer_start(const struct reducer *f, void *acc, int64_t n, bool first)
     kern_pack(acc, first ? f->init.bytes : f->identity.bytes, 0, f->width, n);
 }
 
-void reducer_tile(const struct reducer *f, void *acc, const void *x, int64_t n)
+static void reduce_tile(const struct reducer *f, void *acc, const void *x, int64_t n)
 {
     char scratch[LOADER_BYTES] __attribute__((aligned(64)));
-    union kern_element *element = acc;
-    float best;
-    if (f->order == REDUCE_IN_LANES) {
-        reduce_in_lanes(f, acc, x, n);
-        return;
-    }
-    if (is_extreme_f32(f) && f->x == DT_BF16 &&
-        f->set->extreme_bf16(&best, x, n, f->combine == KERN_MAXIMUM)) {
-        f->fn(acc, (const void *const[]){acc, &best}, 1);
-        return;
-    }
     x = loader_read(&f->in, scratch, x, (int64_t)f->in.from, n);
     if (f->order == REDUCE_IN_ANY_ORDER)
-        reduce_in_any_order(f, element, x, n);
+        reduce_in_any_order(f, acc, x, n);
     else
-        reduce_in_order(f, element, x, n);
+        reduce_in_order(f, acc, x, n);
 }
 
-/* The extremes of f32 of all rows that need no more than comparisons are combined at once. */
-static void extreme_tiles(const struct reducer *f, float *acc, const float *x, int64_t rows,
+/* The extremes of all rows that need no more than comparisons are combined at once: not NaNs, nor
+ * zeros of f32, whose signs are not compared. */
+static void extreme_tiles(const struct reducer *f, float *acc, const char *x, int64_t rows,
                           int64_t n)
 {
+    const int64_t row = n * (int64_t)dtype_bytes(f->x);
     float best[KERN_TILE];
     for (int64_t from = 0; from < rows; from += KERN_TILE) {
         const int64_t some = min_i64(rows - from, KERN_TILE);
-        const bool ok =
-            f->set->extreme_rows(best, x + from * n, some, n, f->combine == KERN_MAXIMUM);
+        const bool ok = find_extremes(f, best, x + from * row, some, n);
         for (int64_t r = 0; r < some; r++)
-            if (!ok || best[r] == 0) {
-                reducer_tile(f, acc + from + r, x + (from + r) * n, n);
+            if (!ok || (best[r] == 0 && !has_codes(f))) {
+                reduce_tile(f, acc + from + r, x + (from + r) * row, n);
                 best[r] = acc[from + r];
             }
         f->fn(acc + from, (const void *const[]){acc + from, best}, some);
     }
 }
 
+static bool has_extreme_tiles(const struct reducer *f)
+{
+    return is_extreme_f32(f) && (has_codes(f) || !f->in.convert);
+}
+
 bool reducer_has_tiles(const struct reducer *f)
 {
     return (f->order == REDUCE_IN_LANES && (f->x == DT_F32 || f->x == DT_F64)) ||
-           (is_extreme_f32(f) && !f->in.convert);
+           has_extreme_tiles(f);
 }
 
 void reducer_tiles(const struct reducer *f, void *acc, const void *x, int64_t rows, int64_t n)
@@ -254,13 +252,23 @@ void reducer_tiles(const struct reducer *f, void *acc, const void *x, int64_t ro
     const size_t row = (size_t)n * dtype_bytes(f->x);
     if (f->order == REDUCE_IN_LANES && (f->x == DT_F32 || f->x == DT_F64)) {
         reduce_packed(f, acc, x, rows, n);
-    } else if (is_extreme_f32(f) && !f->in.convert) {
+    } else if (has_extreme_tiles(f)) {
         extreme_tiles(f, acc, x, rows, n);
     } else {
         for (int64_t r = 0; r < rows; r++)
             reducer_tile(f, (char *)acc + (size_t)r * f->width, (const char *)x + (size_t)r * row,
                          n);
     }
+}
+
+void reducer_tile(const struct reducer *f, void *acc, const void *x, int64_t n)
+{
+    if (f->order == REDUCE_IN_LANES)
+        reduce_in_lanes(f, acc, x, n);
+    else if (has_extreme_tiles(f))
+        extreme_tiles(f, acc, x, 1, n);
+    else
+        reduce_tile(f, acc, x, n);
 }
 
 /* At most REDUCER_ROWS rows that are converted, some columns at a time. */

@@ -81,8 +81,9 @@ struct tile_set {
     void (*multiply_rows_f32)(double *acc, const float *x, int64_t rows, int64_t n);
     void (*multiply_rows_f64)(double *acc, const double *x, int64_t rows, int64_t n);
     bool (*extreme_rows)(float *out, const float *x, int64_t rows, int64_t n, bool greatest);
-    /* Of n elements; zero has the right sign. */
-    bool (*extreme_bf16)(float *out, const uint16_t *x, int64_t n, bool greatest);
+    /* Likewise, of bf16 or f16; zeros have the right sign. */
+    bool (*extreme_codes)(enum dtype t, float *out, const uint16_t *x, int64_t rows, int64_t n,
+                          bool greatest);
     /* Rounds each number to an integer, away from zero where the random word of `width` bits is
      * less than the integer part of the fraction times 2^width; infinities and NaNs are kept. The
      * words are u64 if they have 64 bits, otherwise f64. */
@@ -122,7 +123,7 @@ const struct tile_set *tile_set(void); /* the set for this processor */
 #define tile_multiply_rows_f32 TILE_OWN(tile_multiply_rows_f32)
 #define tile_multiply_rows_f64 TILE_OWN(tile_multiply_rows_f64)
 #define tile_extreme_rows TILE_OWN(tile_extreme_rows)
-#define tile_extreme_bf16 TILE_OWN(tile_extreme_bf16)
+#define tile_extreme_codes TILE_OWN(tile_extreme_codes)
 #define tile_threefry_pairs TILE_OWN(tile_threefry_pairs)
 #define tile_threefry_rows TILE_OWN(tile_threefry_rows)
 #define tile_philox TILE_OWN(tile_philox)
@@ -168,7 +169,8 @@ void tile_sum_rows_f64(double *acc, const double *x, int64_t rows, int64_t n);
 void tile_multiply_rows_f32(double *acc, const float *x, int64_t rows, int64_t n);
 void tile_multiply_rows_f64(double *acc, const double *x, int64_t rows, int64_t n);
 bool tile_extreme_rows(float *out, const float *x, int64_t rows, int64_t n, bool greatest);
-bool tile_extreme_bf16(float *out, const uint16_t *x, int64_t n, bool greatest);
+bool tile_extreme_codes(enum dtype t, float *out, const uint16_t *x, int64_t rows, int64_t n,
+                        bool greatest);
 void tile_threefry_pairs(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
 void tile_threefry_rows(uint64_t key, uint64_t counter, int64_t n, uint32_t *first,
                         uint32_t *second);

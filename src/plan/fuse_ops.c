@@ -225,15 +225,15 @@ static void make_repeat(struct making *m, const struct step *s)
     add_form(m, s->results[0], x->type, false, NONE, NONE)->repeats = x;
 }
 
-/* Sums of bf16, and extremes along rows, read narrow numbers directly. */
+/* Sums of bf16, and extremes of bf16 and f16 along rows, read narrow numbers directly. */
 static bool reduces_narrow(const struct making *m, const struct held *x, const struct body *body)
 {
     const struct fuse_group *g = m->g;
-    const bool sums = body->combine == KERN_ADD &&
+    const bool sums = x->type == DT_BF16 && body->combine == KERN_ADD &&
                       (body->args[0] == DT_F32 || body->args[0] == DT_F64),
                picks = (body->combine == KERN_MAXIMUM || body->combine == KERN_MINIMUM) &&
                        kern_fused_lanes(g->rank, g->dims, g->reduced) == 0;
-    return x->type == DT_BF16 && x->own != NONE && x->wide == NONE && (sums || picks);
+    return is_held_wide(x->type) && x->own != NONE && x->wide == NONE && (sums || picks);
 }
 
 static struct held *reduce_operand(const struct making *m, struct held *x, const struct body *body)

@@ -505,23 +505,28 @@ static void expect_extremes(const float *x, int64_t rows, int64_t n, bool greate
     ck_assert_int_eq(ok, !nan);
 }
 
-/* Of the first elements as bf16, with the sign of zero: +0 is greater than -0. */
-static void expect_extreme_bf16(const float *x, int64_t n, bool greatest)
+/* Of the elements as bf16 or f16, with the sign of zero: +0 is greater than -0. */
+static void expect_extreme_codes(enum dtype t, const float *x, int64_t rows, int64_t n,
+                                 bool greatest)
 {
-    uint16_t *codes = mem_alloc((size_t)n * sizeof *codes);
-    float *wide = mem_alloc((size_t)n * sizeof *wide), found;
-    bool zeros[2] = {false};
-    for (int64_t k = 0; k < n; k++) {
-        codes[k] = f32_to_bf16(x[k]);
-        wide[k] = bf16_to_f32(codes[k]);
-        zeros[signbit(wide[k]) != 0] |= wide[k] == 0;
+    uint16_t *codes = mem_alloc((size_t)(rows * n) * sizeof *codes);
+    float *wide = mem_alloc((size_t)(rows * n) * sizeof *wide), found[100];
+    bool nan = false;
+    tile_set()->narrow(t, codes, x, rows * n);
+    tile_set()->widen(t, wide, codes, rows * n);
+    const bool ok = tile_set()->extreme_codes(t, found, codes, rows, n, greatest);
+    for (int64_t r = 0; r < rows; r++) {
+        const float *row = wide + r * n, expected = extreme_of_row(row, n, greatest);
+        bool zeros[2] = {false};
+        for (int64_t k = 0; k < n; k++)
+            zeros[signbit(row[k]) != 0] |= row[k] == 0;
+        nan |= expected != expected;
+        ck_assert_msg(!ok || found[r] == expected, "%a, not %a", (double)found[r],
+                      (double)expected);
+        if (ok && expected == 0)
+            ck_assert_int_eq(signbit(found[r]) != 0, greatest ? !zeros[0] : zeros[1]);
     }
-    const bool ok = tile_set()->extreme_bf16(&found, codes, n, greatest);
-    const float expected = extreme_of_row(wide, n, greatest);
-    ck_assert_int_eq(ok, expected == expected);
-    ck_assert_msg(!ok || found == expected, "%a, not %a", (double)found, (double)expected);
-    if (ok && expected == 0)
-        ck_assert_int_eq(signbit(found) != 0, greatest ? !zeros[0] : zeros[1]);
+    ck_assert_int_eq(ok, !nan);
     mem_free(codes);
     mem_free(wide);
 }
@@ -544,8 +549,10 @@ START_TEST(short_rows_are_reduced_as_one_by_one)
         expect_folds(x, rows, n, true);
         expect_extremes(x, rows, n, true);
         expect_extremes(x, rows, n, false);
-        expect_extreme_bf16(x, n, true);
-        expect_extreme_bf16(x, n, false);
+        for (int greatest = 0; greatest < 2; greatest++) {
+            expect_extreme_codes(DT_BF16, x, rows, n, greatest);
+            expect_extreme_codes(DT_F16, x, rows, n, greatest);
+        }
         mem_free(x);
     }
 }
