@@ -11,29 +11,34 @@ static int round_bf16(struct expansion *e, int x)
 {
     struct expansion i = {e->b, DT_U32, LANE_I32};
     int last = emit2(&i, LANE_AND, lane_shift(e->b, LANE_SHR, LANE_I32, x, 16), bits(&i, 1)),
-        r = emit2(&i, LANE_ADD, emit2(&i, LANE_ADD, x, bits(&i, 0x7fff)), last),
-        nan =
-            emit2(&i, LANE_OR, emit2(&i, LANE_AND, x, bits(&i, 0x80000000)), bits(&i, 0x7fc00000));
-    r = emit2(&i, LANE_AND, r, bits(&i, 0xffff0000));
-    return blend(e, emit2(e, LANE_UNORDERED, x, x), nan, r);
+        r = emit2(&i, LANE_ADD, emit2(&i, LANE_ADD, x, bits(&i, 0x7fff)), last);
+    return emit2(&i, LANE_AND, r, bits(&i, lane_high_half));
 }
 
-static int round_f16(struct expansion *e, int x)
+/* An f32 rounded to a value of bf16 or f16. A NaN that an operation on such values made has no bits
+ * below theirs: it is rounded as a number, and remains one. */
+static int round_result(struct expansion *e, int x)
+{
+    return e->type == DT_BF16 ? round_bf16(e, x) : emit1(e, LANE_ROUND_F16, x);
+}
+
+/* Any f32; a NaN loses its payload. */
+static int round_any(struct expansion *e, int x)
 {
     struct expansion i = {e->b, DT_U32, LANE_I32};
     int nan =
         emit2(&i, LANE_OR, emit2(&i, LANE_AND, x, bits(&i, 0x80000000)), bits(&i, 0x7fc00000));
-    return blend(e, emit2(e, LANE_UNORDERED, x, x), nan, emit1(e, LANE_ROUND_F16, x));
+    return blend(e, emit2(e, LANE_UNORDERED, x, x), nan, round_result(e, x));
 }
+
+static bool is_narrow_float(enum dtype t) { return t == DT_BF16 || t == DT_F16; }
 
 /* The value of 32 bits as one of type `t`. */
 static int rounded_to(struct jit_builder *b, enum dtype t, int x)
 {
     struct expansion f = {b, t, LANE_F32};
-    if (t == DT_BF16)
-        return round_bf16(&f, x);
-    if (t == DT_F16)
-        return round_f16(&f, x);
+    if (is_narrow_float(t))
+        return round_any(&f, x);
     const enum lane_type lane = lane_type_of(b, x);
     if (dtype_bits(t) >= lane_width(lane) || t == DT_PRED)
         return x;
@@ -429,8 +434,9 @@ int jit_elementwise(struct jit_builder *b, const char *opcode, enum dtype t, con
     int lanes = row->fn(&e, x);
     if (lanes == LANE_NONE)
         return JIT_NONE;
-    return jit_value_new(b, row->fn == float_finite ? DT_PRED : t,
-                         row->rounds ? rounded_to(b, t, lanes) : lanes);
+    if (row->rounds)
+        lanes = is_narrow_float(t) ? round_result(&e, lanes) : rounded_to(b, t, lanes);
+    return jit_value_new(b, row->fn == float_finite ? DT_PRED : t, lanes);
 }
 
 static int compare_floats(struct expansion *e, enum jit_direction d, int x, int y)
@@ -695,15 +701,22 @@ int jit_convert(struct jit_builder *b, enum dtype t, int x)
     return v;
 }
 
-int jit_round(struct jit_builder *b, enum dtype t, int x)
+int jit_round(struct jit_builder *b, enum dtype t, int x, bool of_values)
 {
+    struct expansion f = {b, t, LANE_F32};
     if (b->values[x].type != DT_F32)
         return JIT_NONE;
     if (b->values[x].exact == t)
         return x;
-    const int v = jit_value_new(b, DT_F32, rounded_to(b, t, b->values[x].lanes));
+    const int lanes = b->values[x].lanes,
+              v = jit_value_new(b, DT_F32, (of_values ? round_result : round_any)(&f, lanes));
     b->values[v].exact = t;
     return v;
+}
+
+int jit_narrow(struct jit_builder *b, enum dtype t, int x)
+{
+    return b->values[x].type == DT_F32 ? jit_value_new(b, t, b->values[x].lanes) : JIT_NONE;
 }
 
 /* Lanes of a constant are those that a load of it would give. */

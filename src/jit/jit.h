@@ -58,8 +58,11 @@ int jit_elementwise(struct jit_builder *b, const char *opcode, enum dtype t, con
 enum jit_direction { JIT_EQ, JIT_NE, JIT_GE, JIT_GT, JIT_LE, JIT_LT }; /* as enum kern_direction */
 int jit_compare(struct jit_builder *b, enum jit_direction d, bool total_order, int x, int y);
 int jit_convert(struct jit_builder *b, enum dtype to, int x);
-/* An f32 rounded to a value of bf16 or f16, as f32. */
-int jit_round(struct jit_builder *b, enum dtype t, int x);
+/* An f32 rounded to a value of bf16 or f16, as f32. `of_values`: it is the result of an operation
+ * on values of that type. */
+int jit_round(struct jit_builder *b, enum dtype t, int x, bool of_values);
+/* An f32 that is a value of bf16 or f16. */
+int jit_narrow(struct jit_builder *b, enum dtype t, int x);
 /* The same bits as another type of the same width. */
 int jit_bitcast(struct jit_builder *b, enum dtype to, int x);
 

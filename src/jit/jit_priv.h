@@ -117,6 +117,8 @@ static inline unsigned lane_width(enum lane_type t)
 {
     return lane_is_wide(t) ? 64 : t == LANE_I16 ? 16 : 32;
 }
+/* The bits of a lane of 32 that an element of bf16 has. */
+static const uint32_t lane_high_half = 0xffff0000;
 /* The lanes of preds, and masks for them. */
 static inline enum lane_type lane_of_pred(const struct jit_builder *b)
 {

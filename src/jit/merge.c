@@ -83,6 +83,15 @@ void lane_remove_unused(struct jit_builder *b)
     remove_unused(&m);
 }
 
+/* What a store of bf16 stores: the low halves of its operand are not masked out. */
+static int stored_as_bf16(const struct jit_builder *b, int lanes)
+{
+    const struct lane_inst *i = lanes >= 0 ? &b->insts[lanes] : NULL;
+    const bool masks = i && i->op == LANE_AND && i->args[1] < 0 &&
+                       (uint32_t)b->constants[~i->args[1]].bits == lane_high_half;
+    return masks ? i->args[0] : lanes;
+}
+
 void lane_merge(struct jit_builder *b)
 {
     struct merging m = {b, ARENA_ARRAY(b->arena, int, b->inst_count), NULL,
@@ -94,6 +103,8 @@ void lane_merge(struct jit_builder *b)
         for (int j = 0; j < lane_operands(i); j++)
             if (i->args[j] >= 0)
                 i->args[j] = m.to[i->args[j]];
+        if (i->op == LANE_STORE && i->format == DT_BF16)
+            i->args[0] = stored_as_bf16(b, i->args[0]);
         m.to[k] = lane_fold(b, i);
         if (m.to[k] == LANE_NONE)
             m.to[k] = may_merge(i) ? find_equal(&m, k) : k;

@@ -8,7 +8,7 @@ static inline double double_of(uint16_t code) { return (double)bf16_to_f32(code)
 
 /* Adds the remaining n elements to their lanes, then all lanes pairwise. Lane 4 * k + j is
  * lanes[j][k]. */
-enum { FOURS = SUM_LANES / 4 };
+enum { FOURS = REDUCER_LANES / 4 };
 static inline double sum_lanes(double lanes[4][FOURS], const uint16_t *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -25,10 +25,10 @@ static double sum_any(const uint16_t *x, int64_t n)
 {
     double lanes[4][FOURS];
     int64_t i = 0;
-    for (int j = 0; j < SUM_LANES; j++)
+    for (int j = 0; j < REDUCER_LANES; j++)
         lanes[j % 4][j / 4] = -0.0; /* -0 + x is x, for -0 as well */
-    for (; i + SUM_LANES <= n; i += SUM_LANES)
-        for (int j = 0; j < SUM_LANES; j++)
+    for (; i + REDUCER_LANES <= n; i += REDUCER_LANES)
+        for (int j = 0; j < REDUCER_LANES; j++)
             lanes[j % 4][j / 4] += double_of(x[i + j]);
     return sum_lanes(lanes, x + i, n - i);
 }
@@ -51,7 +51,7 @@ typedef double doubles __attribute__((vector_size(TILE_BYTES)));
  */
 double tile_sum_bf16(const uint16_t *x, int64_t n)
 {
-    enum { PARTS = 2 * SUM_LANES / TILE_BYTES, WORDS = TILE_BYTES / 8 };
+    enum { PARTS = 2 * REDUCER_LANES / TILE_BYTES, WORDS = TILE_BYTES / 8 };
     const words number = (words){0} + 0x8fffe00000000000;
     doubles a[PARTS], b[PARTS], c[PARTS], d[PARTS]; /* the first of each word's four numbers, ... */
     double lanes[4][FOURS];
@@ -59,7 +59,7 @@ double tile_sum_bf16(const uint16_t *x, int64_t n)
     int64_t i = 0;
     for (int p = 0; p < PARTS; p++)
         a[p] = b[p] = c[p] = d[p] = -(doubles){0};
-    for (; i + SUM_LANES <= n; i += SUM_LANES) {
+    for (; i + REDUCER_LANES <= n; i += REDUCER_LANES) {
         KERN_UNROLL
         for (int p = 0; p < PARTS; p++) {
             words w;

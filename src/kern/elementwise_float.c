@@ -21,7 +21,7 @@ void tile_through_f32(enum dtype t, kern_tile_fn *fn, int count, void *out, cons
         for (int k = 0; k < count; k++)
             tile_widen(t, x[k], (const char *)args[k] + (size_t)at * size, some);
         fn(x[0], wide, some);
-        tile_narrow(t, (char *)out + (size_t)at * size, x[0], some);
+        tile_narrow_results(t, (char *)out + (size_t)at * size, x[0], some);
     }
 }
 

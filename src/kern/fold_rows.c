@@ -1,5 +1,6 @@
 /*
- * fold_rows.c: sums of many packed rows of f32 or f64, and extremes of f32 and bf16 (spec: Reduce).
+ * fold_rows.c: sums and products of many packed rows of f32 or f64, and extremes of f32, bf16
+ * and f16 (spec: Reduce).
  * A row costs a few cycles beside those of its elements, so rows may be short: their last elements
  * are read as a vector that extends into the next row.
  */
@@ -36,7 +37,7 @@ static inline const void *last_elements(const void *x, int64_t n, int64_t beyond
     return copy;
 }
 
-/* ---- sums ---- */
+/* ---- sums and products ---- */
 
 /* Compilers convert by two instructions. */
 static inline doubles widened(halves x)
@@ -67,61 +68,55 @@ static inline doubles read_f64(const double *x)
     return d;
 }
 
-/* The elements where `keep` is set, otherwise -0, which changes no sum. */
-static inline doubles read_some_f32(const float *x, half_bits keep)
+/* The elements where `keep` is set, otherwise the number with these bits. */
+static inline doubles read_some_f32(const float *x, half_bits keep, half_bits otherwise)
 {
     half_bits h = {0};
     memcpy(&h, x, HALF * sizeof *x);
-    h = (h & keep) | (~keep & INT32_MIN);
-    return widened((halves)h);
+    return widened((halves)((h & keep) | (~keep & otherwise)));
 }
 
-static inline doubles read_some_f64(const double *x, longs keep)
+static inline doubles read_some_f64(const double *x, longs keep, longs otherwise)
 {
-    return (doubles)(((longs)read_f64(x) & keep) | (~keep & INT64_MIN));
+    return (doubles)(((longs)read_f64(x) & keep) | (~keep & otherwise));
 }
 
-static inline double sum_of_parts(doubles *s)
-{
-    double lanes[HALF];
-    KERN_UNROLL
-    for (int step = SUM_LANES / HALF / 2; step > 0; step /= 2)
-        for (int p = 0; p < step; p++)
-            s[p] += s[p + step];
-    memcpy(lanes, s, sizeof lanes);
-    KERN_UNROLL
-    for (int step = HALF / 2; step > 0; step /= 2)
-        for (int k = 0; k < step; k++)
-            lanes[k] += lanes[k + step];
-    return lanes[0];
-}
-
-/* The sum of a row of n elements. `last`: the vector after its complete ones, of which `keep` are
- * elements. And the sums of many rows. */
-#define SUM_ROWS(TYPE, T, MASK)                                                                    \
-    static inline double sum_row_##TYPE(const T *x, int64_t n, const T *last, MASK keep)           \
+/* The sum of a row of n elements, or their product. `last`: the vector after its complete ones, of
+ * which `keep` are elements. And those of many rows. */
+#define FOLD_ROWS(NAME, TYPE, T, MASK, OP, IDENTITY, IDENTITY_BITS)                                \
+    static inline double NAME##_row_##TYPE(const T *x, int64_t n, const T *last, MASK keep)        \
     {                                                                                              \
-        enum { PARTS = SUM_LANES / HALF };                                                         \
+        enum { PARTS = REDUCER_LANES / HALF };                                                     \
         doubles s[PARTS];                                                                          \
+        double lanes[HALF];                                                                        \
         int64_t i = 0;                                                                             \
         for (int p = 0; p < PARTS; p++)                                                            \
-            s[p] = -(doubles){0};                                                                  \
-        for (; i + SUM_LANES <= n; i += SUM_LANES) {                                               \
+            s[p] = ((doubles){0} + 1) * IDENTITY;                                                  \
+        for (; i + REDUCER_LANES <= n; i += REDUCER_LANES) {                                       \
             KERN_UNROLL                                                                            \
             for (int p = 0; p < PARTS; p++)                                                        \
-                s[p] += read_##TYPE(x + i + p * HALF);                                             \
+                s[p] OP read_##TYPE(x + i + p * HALF);                                             \
         }                                                                                          \
         KERN_UNROLL                                                                                \
         for (int p = 0; p < PARTS; p++) {                                                          \
             const int64_t at = i + p * HALF;                                                       \
             if (at + HALF <= n)                                                                    \
-                s[p] += read_##TYPE(x + at);                                                       \
+                s[p] OP read_##TYPE(x + at);                                                       \
             else if (at < n)                                                                       \
-                s[p] += read_some_##TYPE(last, keep);                                              \
+                s[p] OP read_some_##TYPE(last, keep, (MASK){0} + IDENTITY_BITS);                   \
         }                                                                                          \
-        return sum_of_parts(s);                                                                    \
+        KERN_UNROLL                                                                                \
+        for (int step = PARTS / 2; step > 0; step /= 2)                                            \
+            for (int p = 0; p < step; p++)                                                         \
+                s[p] OP s[p + step];                                                               \
+        memcpy(lanes, s, sizeof lanes);                                                            \
+        KERN_UNROLL                                                                                \
+        for (int step = HALF / 2; step > 0; step /= 2)                                             \
+            for (int k = 0; k < step; k++)                                                         \
+                lanes[k] OP lanes[k + step];                                                       \
+        return lanes[0];                                                                           \
     }                                                                                              \
-    void tile_sum_rows_##TYPE(double *acc, const T *x, int64_t rows, int64_t n)                    \
+    void tile_##NAME##_rows_##TYPE(double *acc, const T *x, int64_t rows, int64_t n)               \
     {                                                                                              \
         T copy[HALF];                                                                              \
         MASK keep = {0};                                                                           \
@@ -131,11 +126,13 @@ static inline double sum_of_parts(doubles *s)
         for (int64_t r = 0; r < rows; r++, x += n) {                                               \
             const bool readable = some == 0 || (rows - r - 1) * n >= beyond;                       \
             const T *last = last_elements(x + n - some, some, beyond, readable, copy, sizeof *x);  \
-            acc[r] += sum_row_##TYPE(x, n, last, keep);                                            \
+            acc[r] OP NAME##_row_##TYPE(x, n, last, keep);                                         \
         }                                                                                          \
     }
-SUM_ROWS(f32, float, half_bits)
-SUM_ROWS(f64, double, longs)
+FOLD_ROWS(sum, f32, float, half_bits, +=, -0.0, INT32_MIN) /* x + -0 is x for every x */
+FOLD_ROWS(sum, f64, double, longs, +=, -0.0, INT64_MIN)
+FOLD_ROWS(multiply, f32, float, half_bits, *=, 1, 0x3f800000)
+FOLD_ROWS(multiply, f64, double, longs, *=, 1, 0x3ff0000000000000)
 
 /* ---- extremes ---- */
 
@@ -208,7 +205,7 @@ bool tile_extreme_rows(float *out, const float *x, int64_t rows, int64_t n, bool
     return signs >= 0;
 }
 
-/* ---- extremes of bf16 ---- */
+/* ---- extremes of bf16 and f16 ---- */
 
 enum { CODES = TILE_BYTES / 2 };
 typedef int16_t codes __attribute__((vector_size(TILE_BYTES)));
@@ -223,42 +220,77 @@ typedef int16_t codes __attribute__((vector_size(TILE_BYTES)));
 static inline codes greater_codes(codes a, codes b) { return CHOOSE_CODE(max, a, b, a > b); }
 static inline codes lesser_codes(codes a, codes b) { return CHOOSE_CODE(min, a, b, a < b); }
 
-/* Integers in the order of the numbers, -0 before +0; and the number of one of them. */
+/* Integers in the order of the numbers, -0 before +0; and the code of one of them. */
 static inline codes ordered(const uint16_t *x)
 {
     codes c;
     memcpy(&c, x, sizeof c);
     return c ^ ((c >> 15) & INT16_MAX);
 }
+static inline uint16_t code_of(int16_t key) { return (uint16_t)(key ^ ((key >> 15) & INT16_MAX)); }
 
-static inline float number_of(int16_t key)
+#if defined __AVX2__
+/* The least of the lanes, of which `flip` makes unsigned ones. */
+static inline int16_t least_lane(codes c, int16_t flip)
 {
-    return bf16_to_f32((uint16_t)(key ^ ((key >> 15) & INT16_MAX)));
+    union {
+        codes all;
+        __m128i parts[TILE_BYTES / 16];
+    } v = {.all = c ^ flip};
+    for (int step = TILE_BYTES / 32; step > 0; step /= 2)
+        for (int k = 0; k < step; k++)
+            v.parts[k] = _mm_min_epu16(v.parts[k], v.parts[k + step]);
+    return (int16_t)(_mm_cvtsi128_si32(_mm_minpos_epu16(v.parts[0])) ^ flip);
 }
-
-bool tile_extreme_bf16(float *out, const uint16_t *x, int64_t n, bool greatest)
+#else
+static inline int16_t least_lane(codes c, int16_t flip)
 {
-    enum { INFINITE = 0x7f80, MINUS_INFINITE = -INFINITE - 1 }; /* NaNs are beyond */
-    uint16_t copy[CODES];
-    int16_t most[CODES], least[CODES];
-    for (int k = 0; k < CODES && n < CODES; k++)
-        copy[k] = x[k < n ? k : 0];
-    x = n < CODES ? copy : x;
-    n = n < CODES ? CODES : n;
-    codes high = ordered(x), low = high;
-    for (int64_t i = CODES; i < n; i += CODES) {
-        const codes c = ordered(x + min_i64(i, n - CODES));
-        high = greater_codes(c, high);
-        low = lesser_codes(c, low);
+    uint16_t least = UINT16_MAX;
+    for (int k = 0; k < CODES; k++) {
+        const uint16_t lane = (uint16_t)(c[k] ^ flip);
+        least = lane < least ? lane : least;
     }
-    memcpy(most, &high, sizeof most);
-    memcpy(least, &low, sizeof least);
-    KERN_UNROLL
-    for (int step = CODES / 2; step > 0; step /= 2)
-        for (int k = 0; k < step; k++) {
-            most[k] = most[k] > most[k + step] ? most[k] : most[k + step];
-            least[k] = least[k] < least[k + step] ? least[k] : least[k + step];
-        }
-    *out = number_of(greatest ? most[0] : least[0]);
-    return most[0] <= INFINITE && least[0] >= MINUS_INFINITE;
+    return (int16_t)(least ^ flip);
+}
+#endif
+
+/* The best element of a row, in that order; *other: the one at the other end of the order, of all
+ * rows. Vectors overlap as above. */
+#define EXTREME_CODES(NAME, BETTER, WORSE, FLIP)                                                   \
+    static inline int16_t NAME(const uint16_t *x, int64_t n, codes keep, codes *other)             \
+    {                                                                                              \
+        codes first = ordered(x);                                                                  \
+        if (n < CODES)                                                                             \
+            first = (first & keep) | (((codes){0} + first[0]) & ~keep);                            \
+        codes best = first, worst = WORSE(first, *other);                                          \
+        for (int64_t i = CODES; i < n; i += CODES) {                                               \
+            const codes c = ordered(x + min_i64(i, n - CODES));                                    \
+            best = BETTER(c, best);                                                                \
+            worst = WORSE(c, worst);                                                               \
+        }                                                                                          \
+        *other = worst;                                                                            \
+        return least_lane(best, FLIP);                                                             \
+    }
+EXTREME_CODES(greatest_code, greater_codes, lesser_codes, INT16_MAX)
+EXTREME_CODES(least_code, lesser_codes, greater_codes, INT16_MIN)
+
+bool tile_extreme_codes(enum dtype t, float *out, const uint16_t *x, int64_t rows, int64_t n,
+                        bool greatest)
+{
+    const int16_t infinity = t == DT_F16 ? 0x7c00 : 0x7f80; /* NaNs are beyond */
+    uint16_t copy[CODES];
+    codes keep, other = {0};
+    bool any_nan = false;
+    for (int k = 0; k < CODES; k++)
+        keep[k] = k < n ? -1 : 0;
+    for (int64_t r = 0; r < rows; r++, x += n) {
+        const bool readable = n >= CODES || (rows - r) * n >= CODES;
+        const uint16_t *row = last_elements(x, n, CODES - n, readable, copy, sizeof *x);
+        const int16_t best =
+            greatest ? greatest_code(row, n, keep, &other) : least_code(row, n, keep, &other);
+        any_nan |= greatest ? best > infinity : best < -infinity - 1;
+        out[r] = t == DT_F16 ? f16_to_f32(code_of(best)) : bf16_to_f32(code_of(best));
+    }
+    const int16_t end = greatest ? least_lane(other, INT16_MIN) : least_lane(other, INT16_MAX);
+    return !any_nan && (greatest ? end >= -infinity - 1 : end <= infinity);
 }

@@ -74,9 +74,10 @@ struct kern_tiles {
     kern_find_elementwise_fn *vector;
     kern_tile_fn *(*compare)(enum kern_direction d, bool total_order, enum dtype t);
     kern_tile_fn *(*convert)(enum dtype to, enum dtype from);
-    /* Rounds f32 numbers to values of bf16 or f16, stored as f32; with `opcode`, an operation on
-     * f32 followed by that. */
+    /* Rounds f32 numbers, results of operations on values of bf16 or f16, to such values, stored as
+     * f32; with `opcode`, an operation on f32 followed by that. "convert" is for any f32. */
     kern_tile_fn *(*rounded)(const char *opcode, enum dtype t);
+    kern_tile_fn *(*narrow)(enum dtype t); /* values of bf16 or f16, stored as f32, to that type */
 };
 const struct kern_tiles *kern_tiles(void);
 /* Those of --plain, whose bits are the same on every machine (kern/plain/elementwise.c). */
@@ -300,11 +301,11 @@ enum kern_fold {
     KERN_FOLD_ANY_ORDER, /* independent of the order */
     /* sequentially, starting from init, by the body, whose values are rounded to the types `acc` */
     KERN_FOLD_BODY,
-    /* element i belongs to sum i % KERN_SUMS, which starts from -0; then halves of the sums are
-     * added until one is left, which is added to init */
-    KERN_FOLD_SUMS
+    /* element i belongs to lane i % KERN_FOLD_LANES, which starts from the identity; then halves of
+     * the lanes are combined until one is left, which is combined with init */
+    KERN_FOLD_IN_LANES
 };
-enum { KERN_SUMS = 32 };
+enum { KERN_FOLD_LANES = 32 };
 enum kern_fold kern_reduce_fold(int n, const struct view *out, const struct view *x,
                                 const enum dtype *acc, const bool *reduced,
                                 const struct kern_body *body, enum dtype *work);

@@ -165,13 +165,17 @@ static int64_t widen_eights(float *out, const uint16_t *x, int64_t n)
     return i;
 }
 
-/* Likewise; a NaN has no payload. */
-static int64_t narrow_eights(uint16_t *out, const float *x, int64_t n)
+/* Likewise; a NaN has no payload, unless it is a result. */
+static inline int64_t narrow_eights(uint16_t *out, const float *x, int64_t n, bool results)
 {
     int64_t i = 0;
     for (; i + 8 <= n; i += 8) {
         const __m256 number = _mm256_loadu_ps(x + i);
         const __m128i half = _mm256_cvtps_ph(number, _MM_FROUND_TO_NEAREST_INT);
+        if (results) {
+            _mm_storeu_si128((__m128i *)(void *)(out + i), half);
+            continue;
+        }
         const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(number, number, _CMP_UNORD_Q));
         const __m128i narrow =
             _mm_packs_epi32(_mm256_castsi256_si128(is_nan), _mm256_extracti128_si256(is_nan, 1));
@@ -187,7 +191,7 @@ static void narrow_F16(uint16_t *out, const float *x, int64_t n)
 {
     int64_t i = 0;
 #if defined __AVX2__
-    i = narrow_eights(out, x, n);
+    i = narrow_eights(out, x, n, false);
 #endif
     for (; i < n; i++)
         out[i] = (uint16_t)encode(x[i], formats[DT_F16]);
@@ -235,35 +239,81 @@ void tile_narrow(enum dtype t, void *out, const float *x, int64_t n)
     }
 }
 
-/* ---- f32 rounded to the values of a narrower type ---- */
+/* ---- results of operations on values of bf16 and f16 ---- */
 
-/* bf16_to_f32(f32_to_bf16(x)), without 16-bit words. */
+/* In f32, where NaNs have no bits below those of the operands. They are rounded as numbers, and
+ * keep the others. */
 static inline float round_to_bf16(float x)
 {
     const union bits v = {.f = x};
-    union bits r = {(v.u + 0x7fff + (v.u >> 16 & 1)) & 0xffff0000};
-    r.u = (v.u & 0x7fffffff) > 0x7f800000 ? (v.u & 0x80000000) | 0x7fc00000 : r.u;
-    return r.f;
+    return (union bits){(v.u + 0x7fff + (v.u >> 16 & 1)) & 0xffff0000}.f;
 }
 
-static inline float round_to_f16(float x)
+static inline uint32_t encode_f16(float x)
+{
+    const union bits v = {.f = x};
+    const bool is_nan = (v.u & 0x7fffffff) > 0x7f800000;
+    return encode(x, formats[DT_F16]) | (is_nan ? v.u >> 13 & 0x3ff : 0);
+}
+
+static inline float round_to_f16(float x) { return decode(encode_f16(x), formats[DT_F16]); }
+
+static void narrow_results_BF16(void *out, const void *const *args, int64_t n)
+{
+    const float *x = args[0];
+    uint16_t *codes = out;
+    for (int64_t i = 0; i < n; i++)
+        codes[i] = (uint16_t)((union bits){.f = round_to_bf16(x[i])}.u >> 16);
+}
+
+static void narrow_results_F16(void *out, const void *const *args, int64_t n)
+{
+    const float *x = args[0];
+    uint16_t *codes = out;
+    int64_t i = 0;
+#if defined __AVX2__
+    i = narrow_eights(codes, x, n, true);
+#endif
+    for (; i < n; i++)
+        codes[i] = (uint16_t)encode_f16(x[i]);
+}
+
+kern_tile_fn *tile_find_narrow_results(enum dtype t)
+{
+    return t == DT_BF16 ? narrow_results_BF16 : t == DT_F16 ? narrow_results_F16 : NULL;
+}
+
+void tile_narrow_results(enum dtype t, void *out, const float *x, int64_t n)
+{
+    kern_tile_fn *fn = tile_find_narrow_results(t);
+    if (fn)
+        fn(out, (const void *const[]){x}, n);
+    else
+        tile_narrow(t, out, x, n);
+}
+
+/* Any f32, converted and widened again. */
+static inline float convert_to_bf16(float x) { return bf16_to_f32(f32_to_bf16(x)); }
+static inline float convert_to_f16(float x)
 {
     return decode(encode(x, formats[DT_F16]), formats[DT_F16]);
 }
 
 /* Rounding alone, and in the loops of the most frequent operations. */
-#define ROUNDED(id, round)                                                                         \
+#define ROUNDED(id, round, convert)                                                                \
     TILE_UNARY(id##_round, float, float, round(x))                                                 \
+    TILE_UNARY(id##_convert, float, float, convert(x))                                             \
     TILE_BINARY(id##_add, float, float, round(x + y))                                              \
     TILE_BINARY(id##_divide, float, float, round(x / y))                                           \
     TILE_BINARY(id##_multiply, float, float, round(x *y))                                          \
     TILE_BINARY(id##_subtract, float, float, round(x - y))                                         \
     static const struct tile_row id##_rounded[] = {{"add", id##_add},                              \
+                                                   {"convert", id##_convert},                      \
                                                    {"divide", id##_divide},                        \
                                                    {"multiply", id##_multiply},                    \
                                                    {"subtract", id##_subtract}};
-ROUNDED(BF16, round_to_bf16)
-ROUNDED(F16, round_to_f16)
+ROUNDED(BF16, round_to_bf16, convert_to_bf16)
+ROUNDED(F16, round_to_f16, convert_to_f16)
 #undef ROUNDED
 
 kern_tile_fn *tile_find_rounded(const char *opcode, enum dtype t)

@@ -3,8 +3,8 @@
  * (reducer.h): either down columns (a tile of results, into which rows of operand elements are
  * combined sequentially) or along rows (one result, its elements in logical order, tile by tile).
  * Threads are assigned results, or, for few results, blocks of elements. Any other body is called
- * for each element. Order and accumulation: see reducer.c; sums of floats up to f32 are rounded
- * once, from f64, and long sums of f64 are not in row-major order.
+ * for each element. Order and accumulation: see reducer.c; sums and products of f32 and of
+ * f64 are not in row-major order.
  */
 #include <stdlib.h>
 
@@ -361,7 +361,7 @@ static void plan_reduction(struct reduction *r, const struct view *out, const st
     r->results = nest_points(&r->kept);
     r->under = nest_points(&r->reduced);
     bool down = goes_down_columns(r);
-    if (down || r->reducer.order != REDUCE_SUM) /* sums depend on the direction */
+    if (down || r->reducer.order != REDUCE_IN_LANES) /* these depend on the direction */
         down |= lengthen_columns(r);
     r->block = reducer_block(&r->reducer, r->under, r->results);
     r->blocks = ratio_up(r->under, r->block);
@@ -530,9 +530,9 @@ enum kern_fold kern_reduce_fold(int n, const struct view *out, const struct view
         return KERN_FOLD_OTHER;
     if (r.reducer.order == REDUCE_IN_ANY_ORDER)
         return KERN_FOLD_ANY_ORDER;
-    return r.reducer.order == REDUCE_SUM && r.tile == 0 &&
-                   !(x->dtype == DT_F64 && r.under < SUM_LANES)
-               ? KERN_FOLD_SUMS
+    return r.reducer.order == REDUCE_IN_LANES && r.tile == 0 &&
+                   !(x->dtype == DT_F64 && r.under < REDUCER_LANES)
+               ? KERN_FOLD_IN_LANES
                : KERN_FOLD_IN_ORDER;
 }
 

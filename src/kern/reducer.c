@@ -2,17 +2,18 @@
  * reducer: loops that reduce elements by a recognized combiner (spec: Reduce), in the order defined
  * in reducer.h.
  *
- * Accumulation: sums of floats run in f64, and are rounded to the result's type once. Along a row
- * there are SUM_LANES sums, with element i in sum i % SUM_LANES, which are then added pairwise (a
- * few f64 sequentially). Products of f32 run in f64 as well. Other products, and sums of complex
- * numbers, are rounded at every step. For all other combiners the order is irrelevant.
+ * Accumulation: sums of floats, and products of f32 and f64, run in f64, and are rounded to the
+ * result's type once. Along a row there are REDUCER_LANES lanes, with element i in lane i %
+ * REDUCER_LANES, which are then combined pairwise (a few f64 sequentially). Other products, and
+ * sums of complex numbers, are rounded at every step. For all other combiners the order is
+ * irrelevant.
  */
 #include <stdlib.h>
 
 #include "kern/reducer.h"
 #include "kern/tile.h"
 
-/* ---- sums of floats ---- */
+/* ---- sums and products in f64 ---- */
 
 static inline double float_of_bf16(uint16_t code)
 {
@@ -28,63 +29,97 @@ static inline double float_of_bf16(uint16_t code)
 #define ONE_F32(x) ((double)(x))
 #define ONE_BF16(x) float_of_bf16(x)
 
-/* acc[i] += x[0][i] + x[1][i] + ..., sequentially. */
-#define ADD_ROWS_OF(TYPE, T)                                                                       \
-    KERN_CLONES static void add_rows_##TYPE(double *restrict acc, const void *const *rows,         \
-                                            int count, int64_t n)                                  \
+/* acc[i] = acc[i] + x[0][i] + x[1][i] + ..., or their product, sequentially. */
+#define FOLD_ROWS_OF(NAME, TYPE, T, OP)                                                            \
+    KERN_CLONES static void NAME##_rows_##TYPE(double *restrict acc, const void *const *rows,      \
+                                               int count, int64_t n)                               \
     {                                                                                              \
         const T *a = rows[0];                                                                      \
         if (count == REDUCER_ROWS) {                                                               \
             const T *b = rows[1], *c = rows[2], *d = rows[3], *e = rows[4], *f = rows[5],          \
                     *g = rows[6], *h = rows[7];                                                    \
             for (int64_t i = 0; i < n; i++)                                                        \
-                acc[i] = acc[i] + ONE_##TYPE(a[i]) + ONE_##TYPE(b[i]) + ONE_##TYPE(c[i]) +         \
-                         ONE_##TYPE(d[i]) + ONE_##TYPE(e[i]) + ONE_##TYPE(f[i]) +                  \
-                         ONE_##TYPE(g[i]) + ONE_##TYPE(h[i]);                                      \
+                acc[i] = acc[i] OP ONE_##TYPE(a[i]) OP ONE_##TYPE(b[i]) OP ONE_##TYPE(c[i])        \
+                    OP ONE_##TYPE(d[i]) OP ONE_##TYPE(e[i]) OP ONE_##TYPE(f[i])                    \
+                        OP ONE_##TYPE(g[i]) OP ONE_##TYPE(h[i]);                                   \
             return;                                                                                \
         }                                                                                          \
         for (int r = 0; r < count; r++) {                                                          \
             a = rows[r];                                                                           \
             for (int64_t i = 0; i < n; i++)                                                        \
-                acc[i] += ONE_##TYPE(a[i]);                                                        \
+                acc[i] = acc[i] OP ONE_##TYPE(a[i]);                                               \
         }                                                                                          \
     }
-ADD_ROWS_OF(F64, double)
-ADD_ROWS_OF(F32, float)
-ADD_ROWS_OF(BF16, uint16_t)
+FOLD_ROWS_OF(sum, F64, double, +)
+FOLD_ROWS_OF(sum, F32, float, +)
+FOLD_ROWS_OF(sum, BF16, uint16_t, +)
+FOLD_ROWS_OF(multiply, F64, double, *)
+FOLD_ROWS_OF(multiply, F32, float, *)
 
-/* The type whose loops sum elements of type x; narrow floats except bf16 are converted to f32. */
-static enum dtype sum_type(enum dtype x) { return x == DT_F64 || x == DT_BF16 ? x : DT_F32; }
+static bool multiplies(const struct reducer *f) { return f->combine == KERN_MULTIPLY; }
 
-static double sum_tile(const struct reducer *f, const void *x, int64_t n)
+/* The type whose loops reduce elements of type x; narrow floats are converted to f32, except bf16
+ * for sums. */
+static enum dtype lane_type(enum kern_combine combine, enum dtype x)
 {
-    char scratch[LOADER_BYTES] __attribute__((aligned(64)));
-    double sum = -0.0;
-    switch (sum_type(f->x)) {
-    case DT_F64: f->set->sum_rows_f64(&sum, x, 1, n); return sum;
-    case DT_BF16: return f->set->sum_bf16(x, n);
-    default:
-        f->set->sum_rows_f32(&sum, loader_read(&f->in, scratch, x, (int64_t)f->in.from, n), 1, n);
-        return sum;
-    }
+    return x == DT_F64 || (x == DT_BF16 && combine == KERN_ADD) ? x : DT_F32;
 }
 
-static void sum_rows(const struct reducer *f, double *acc, const void *const *rows, int count,
-                     int64_t n)
+/* A loop over elements of one type: a call for each would take longer than the operation. */
+#define IN_ORDER(NAME, T, OP)                                                                      \
+    static void NAME##_in_order(T *acc, const T *x, int64_t n)                                     \
+    {                                                                                              \
+        T made = *acc;                                                                             \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            made OP x[i];                                                                          \
+        *acc = made;                                                                               \
+    }
+IN_ORDER(sum_f32, float, +=)
+IN_ORDER(sum_f64, double, +=)
+IN_ORDER(product_f32, float, *=)
+IN_ORDER(product_f64, double, *=)
+
+/* Packed rows of n elements of f32 or f64. */
+static void reduce_packed(const struct reducer *f, double *acc, const void *x, int64_t rows,
+                          int64_t n)
+{
+    const struct tile_set *set = f->set;
+    if (f->x != DT_F64)
+        (multiplies(f) ? set->multiply_rows_f32 : set->sum_rows_f32)(acc, x, rows, n);
+    else if (n >= REDUCER_LANES)
+        (multiplies(f) ? set->multiply_rows_f64 : set->sum_rows_f64)(acc, x, rows, n);
+    else
+        for (int64_t r = 0; r < rows; r++)
+            (multiplies(f) ? product_f64_in_order : sum_f64_in_order)(acc + r,
+                                                                      (const double *)x + r * n, n);
+}
+
+static void reduce_in_lanes(const struct reducer *f, double *acc, const void *x, int64_t n)
 {
     char scratch[LOADER_BYTES] __attribute__((aligned(64)));
-    switch (sum_type(f->x)) {
-    case DT_F64: add_rows_F64(acc, rows, count, n); return;
-    case DT_BF16: add_rows_BF16(acc, rows, count, n); return;
+    if (lane_type(f->combine, f->x) == DT_BF16)
+        *acc += f->set->sum_bf16(x, n);
+    else
+        reduce_packed(f, acc, loader_read(&f->in, scratch, x, (int64_t)f->in.from, n), 1, n);
+}
+
+static void reduce_lane_rows(const struct reducer *f, double *acc, const void *const *rows,
+                             int count, int64_t n)
+{
+    char scratch[LOADER_BYTES] __attribute__((aligned(64)));
+    switch (lane_type(f->combine, f->x)) {
+    case DT_F64: (multiplies(f) ? multiply_rows_F64 : sum_rows_F64)(acc, rows, count, n); return;
+    case DT_BF16: sum_rows_BF16(acc, rows, count, n); return;
     default: break;
     }
+    void (*fn)(double *, const void *const *, int, int64_t) =
+        multiplies(f) ? multiply_rows_F32 : sum_rows_F32;
     if (!f->in.convert)
-        add_rows_F32(acc, rows, count, n);
-    for (int r = 0; f->in.convert && r < count; r++)
-        add_rows_F32(
-            acc,
-            (const void *const[]){loader_read(&f->in, scratch, rows[r], (int64_t)f->in.from, n)}, 1,
-            n);
+        fn(acc, rows, count, n);
+    for (int r = 0; f->in.convert && r < count; r++) {
+        const void *row = loader_read(&f->in, scratch, rows[r], (int64_t)f->in.from, n);
+        fn(acc, &row, 1, n);
+    }
 }
 
 /* ---- other reductions ---- */
@@ -111,12 +146,20 @@ static bool is_extreme_f32(const struct reducer *f)
     return f->work == DT_F32 && (f->combine == KERN_MAXIMUM || f->combine == KERN_MINIMUM);
 }
 
-/* The maximum of n f32, or the minimum; false when NaNs or zeros need more than a comparison. */
-static bool reduce_extreme(const struct reducer *f, union kern_element *best, const void *x,
-                           int64_t n)
+static bool has_codes(const struct reducer *f)
 {
-    return is_extreme_f32(f) &&
-           f->set->extreme_rows(&best->f32, x, 1, n, f->combine == KERN_MAXIMUM) && best->f32 != 0;
+    return is_extreme_f32(f) && (f->x == DT_BF16 || f->x == DT_F16);
+}
+
+/* The maxima of rows of f32, bf16 or f16, or the minima; false when NaNs need more than
+ * comparisons.
+ */
+static bool find_extremes(const struct reducer *f, float *best, const void *x, int64_t rows,
+                          int64_t n)
+{
+    const bool greatest = f->combine == KERN_MAXIMUM;
+    return has_codes(f) ? f->set->extreme_codes(f->x, best, x, rows, n, greatest)
+                        : f->set->extreme_rows(best, x, rows, n, greatest);
 }
 
 /* Reduces n elements to lanes, as rows of lanes that are reduced to one row. */
@@ -138,41 +181,20 @@ static void reduce_in_any_order(const struct reducer *f, union kern_element *acc
                                 int64_t n)
 {
     char lanes[LOADER_BYTES] __attribute__((aligned(64)));
-    union kern_element best;
-    const void *next = &best;
-    if (!reduce_extreme(f, &best, x, n)) {
-        if (f->rows && n >= 2 * ROW)
-            reduce_as_rows(f, lanes, x, n);
-        else
-            reduce_halves(f, lanes, x, n);
-        next = lanes;
-    }
-    f->fn(acc, (const void *const[]){acc, next}, 1);
+    if (f->rows && n >= 2 * ROW)
+        reduce_as_rows(f, lanes, x, n);
+    else
+        reduce_halves(f, lanes, x, n);
+    f->fn(acc, (const void *const[]){acc, lanes}, 1);
 }
-
-/* A loop over elements of one type: a call for each would take longer than the operation. */
-#define IN_ORDER(NAME, T, OP)                                                                      \
-    static void NAME##_in_order(T *acc, const T *x, int64_t n)                                     \
-    {                                                                                              \
-        T made = *acc;                                                                             \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            made OP x[i];                                                                          \
-        *acc = made;                                                                               \
-    }
-IN_ORDER(sum_f32, float, +=)
-IN_ORDER(product_f32, float, *=)
-IN_ORDER(product_f64, double, *=)
 
 static void reduce_in_order(const struct reducer *f, union kern_element *acc, const char *x,
                             int64_t n)
 {
-    const bool multiplies = f->combine == KERN_MULTIPLY;
     if (f->work == DT_F32 && f->combine == KERN_ADD)
         sum_f32_in_order(&acc->f32, (const void *)x, n);
-    else if (f->work == DT_F32 && multiplies)
+    else if (f->work == DT_F32 && multiplies(f))
         product_f32_in_order(&acc->f32, (const void *)x, n);
-    else if (f->work == DT_F64 && multiplies)
-        product_f64_in_order(&acc->f64, (const void *)x, n);
     else
         for (int64_t i = 0; i < n; i++)
             f->fn(acc, (const void *const[]){acc, x + (size_t)i * f->width}, 1);
@@ -185,70 +207,68 @@ void reducer_start(const struct reducer *f, void *acc, int64_t n, bool first)
     kern_pack(acc, first ? f->init.bytes : f->identity.bytes, 0, f->width, n);
 }
 
-void reducer_tile(const struct reducer *f, void *acc, const void *x, int64_t n)
+static void reduce_tile(const struct reducer *f, void *acc, const void *x, int64_t n)
 {
     char scratch[LOADER_BYTES] __attribute__((aligned(64)));
-    union kern_element *element = acc;
-    float best;
-    if (f->order == REDUCE_SUM && f->x == DT_F64 && n < SUM_LANES) {
-        for (int64_t i = 0; i < n; i++)
-            element->f64 += ((const double *)x)[i];
-        return;
-    }
-    if (f->order == REDUCE_SUM) {
-        element->f64 += sum_tile(f, x, n);
-        return;
-    }
-    if (is_extreme_f32(f) && f->x == DT_BF16 &&
-        f->set->extreme_bf16(&best, x, n, f->combine == KERN_MAXIMUM)) {
-        f->fn(acc, (const void *const[]){acc, &best}, 1);
-        return;
-    }
     x = loader_read(&f->in, scratch, x, (int64_t)f->in.from, n);
     if (f->order == REDUCE_IN_ANY_ORDER)
-        reduce_in_any_order(f, element, x, n);
+        reduce_in_any_order(f, acc, x, n);
     else
-        reduce_in_order(f, element, x, n);
+        reduce_in_order(f, acc, x, n);
 }
 
-/* The extremes of f32 of all rows that need no more than comparisons are combined at once. */
-static void extreme_tiles(const struct reducer *f, float *acc, const float *x, int64_t rows,
+/* The extremes of all rows that need no more than comparisons are combined at once: not NaNs, nor
+ * zeros of f32, whose signs are not compared. */
+static void extreme_tiles(const struct reducer *f, float *acc, const char *x, int64_t rows,
                           int64_t n)
 {
+    const int64_t row = n * (int64_t)dtype_bytes(f->x);
     float best[KERN_TILE];
     for (int64_t from = 0; from < rows; from += KERN_TILE) {
         const int64_t some = min_i64(rows - from, KERN_TILE);
-        const bool ok =
-            f->set->extreme_rows(best, x + from * n, some, n, f->combine == KERN_MAXIMUM);
+        const bool ok = find_extremes(f, best, x + from * row, some, n);
         for (int64_t r = 0; r < some; r++)
-            if (!ok || best[r] == 0) {
-                reducer_tile(f, acc + from + r, x + (from + r) * n, n);
+            if (!ok || (best[r] == 0 && !has_codes(f))) {
+                reduce_tile(f, acc + from + r, x + (from + r) * row, n);
                 best[r] = acc[from + r];
             }
         f->fn(acc + from, (const void *const[]){acc + from, best}, some);
     }
 }
 
+static bool has_extreme_tiles(const struct reducer *f)
+{
+    return is_extreme_f32(f) && (has_codes(f) || !f->in.convert);
+}
+
 bool reducer_has_tiles(const struct reducer *f)
 {
-    return (f->order == REDUCE_SUM && (f->x == DT_F32 || f->x == DT_F64)) ||
-           (is_extreme_f32(f) && !f->in.convert);
+    return (f->order == REDUCE_IN_LANES && (f->x == DT_F32 || f->x == DT_F64)) ||
+           has_extreme_tiles(f);
 }
 
 void reducer_tiles(const struct reducer *f, void *acc, const void *x, int64_t rows, int64_t n)
 {
     const size_t row = (size_t)n * dtype_bytes(f->x);
-    if (f->order == REDUCE_SUM && f->x == DT_F32) {
-        f->set->sum_rows_f32(acc, x, rows, n);
-    } else if (f->order == REDUCE_SUM && f->x == DT_F64 && n >= SUM_LANES) {
-        f->set->sum_rows_f64(acc, x, rows, n);
-    } else if (is_extreme_f32(f) && !f->in.convert) {
+    if (f->order == REDUCE_IN_LANES && (f->x == DT_F32 || f->x == DT_F64)) {
+        reduce_packed(f, acc, x, rows, n);
+    } else if (has_extreme_tiles(f)) {
         extreme_tiles(f, acc, x, rows, n);
     } else {
         for (int64_t r = 0; r < rows; r++)
             reducer_tile(f, (char *)acc + (size_t)r * f->width, (const char *)x + (size_t)r * row,
                          n);
     }
+}
+
+void reducer_tile(const struct reducer *f, void *acc, const void *x, int64_t n)
+{
+    if (f->order == REDUCE_IN_LANES)
+        reduce_in_lanes(f, acc, x, n);
+    else if (has_extreme_tiles(f))
+        extreme_tiles(f, acc, x, 1, n);
+    else
+        reduce_tile(f, acc, x, n);
 }
 
 /* At most REDUCER_ROWS rows that are converted, some columns at a time. */
@@ -271,8 +291,8 @@ static void reduce_converted_rows(const struct reducer *f, char *acc, const void
 void reducer_rows(const struct reducer *f, void *acc, const void *const *rows, int count, int64_t n)
 {
     char scratch[LOADER_BYTES] __attribute__((aligned(64)));
-    if (f->order == REDUCE_SUM) {
-        sum_rows(f, acc, rows, count, n);
+    if (f->order == REDUCE_IN_LANES) {
+        reduce_lane_rows(f, acc, rows, count, n);
         return;
     }
     if (f->rows && !f->in.convert) {
@@ -315,9 +335,10 @@ void reducer_init(struct reducer *f, enum kern_combine combine, enum dtype out, 
 {
     struct loader start;
     union kern_element element;
-    bool sum = combine == KERN_ADD && work == DT_F64 && dtype_is_float(x);
+    const bool in_lanes =
+        (combine == KERN_ADD || combine == KERN_MULTIPLY) && work == DT_F64 && dtype_is_float(x);
     *f = (struct reducer){.combine = combine, .x = x, .work = work, .width = dtype_bytes(work)};
-    f->order = sum                                      ? REDUCE_SUM
+    f->order = in_lanes                                 ? REDUCE_IN_LANES
                : combine_order_free(combine, acc, work) ? REDUCE_IN_ANY_ORDER
                                                         : REDUCE_IN_ORDER;
     const struct tile_set *set = tile_set();
@@ -325,7 +346,7 @@ void reducer_init(struct reducer *f, enum kern_combine combine, enum dtype out, 
     f->rows = reducer_find_rows(combine, work);
     f->set = set;
     f->has_identity = combine_identity(combine, work, &f->identity);
-    loader_init_by(&set->find, &f->in, sum ? sum_type(x) : work, x);
+    loader_init_by(&set->find, &f->in, in_lanes ? lane_type(combine, x) : work, x);
     loader_init_by(&set->find, &f->narrow, acc, work);
     loader_init_by(&set->find, &f->out, out, acc);
     loader_init_by(&set->find, &start, work, acc);

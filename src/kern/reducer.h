@@ -31,10 +31,10 @@ reducer_rows_fn *reducer_find_rows(enum kern_combine combine, enum dtype work);
 enum reducer_order {
     REDUCE_IN_ORDER,     /* every step rounds: sequential */
     REDUCE_IN_ANY_ORDER, /* independent of the order */
-    REDUCE_SUM           /* of floats in f64: along the row, lanes are added separately */
+    REDUCE_IN_LANES      /* sums and products in f64: along the row, lanes are reduced separately */
 };
 enum {
-    SUM_LANES = KERN_SUMS,
+    REDUCER_LANES = KERN_FOLD_LANES,
     REDUCER_COLUMNS = 4 /* adjacent columns that are reduced down rather than one by one */
 };
 struct reducer {
@@ -45,7 +45,7 @@ struct reducer {
     kern_tile_fn *fn;      /* of the work type */
     reducer_rows_fn *rows; /* for rows; may be NULL */
     const struct tile_set *set;
-    struct loader in;          /* elements -> work type; for most sums -> f32 */
+    struct loader in;          /* elements -> work type; in lanes, most -> f32 */
     struct loader narrow, out; /* work type -> accumulator type -> result */
     bool has_identity;
     union kern_element init, identity; /* in the work type */

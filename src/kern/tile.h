@@ -73,13 +73,17 @@ struct tile_set {
     void (*widen)(enum dtype t, float *out, const void *x, int64_t n);
     void (*narrow)(enum dtype t, void *out, const float *x, int64_t n);
     double (*sum_bf16)(const uint16_t *x, int64_t n); /* in the order defined in reducer.h */
-    /* Of rows of n packed elements: adds their sums, in that order; finds their extremes, with any
-     * sign if they are zero, or returns false if an element is NaN. */
+    /* Of rows of n packed elements: adds their sums, and multiplies by their products, in that
+     * order; finds their extremes, with any sign if they are zero, or returns false if an element
+     * is NaN. */
     void (*sum_rows_f32)(double *acc, const float *x, int64_t rows, int64_t n);
     void (*sum_rows_f64)(double *acc, const double *x, int64_t rows, int64_t n);
+    void (*multiply_rows_f32)(double *acc, const float *x, int64_t rows, int64_t n);
+    void (*multiply_rows_f64)(double *acc, const double *x, int64_t rows, int64_t n);
     bool (*extreme_rows)(float *out, const float *x, int64_t rows, int64_t n, bool greatest);
-    /* Of n elements; zero has the right sign. */
-    bool (*extreme_bf16)(float *out, const uint16_t *x, int64_t n, bool greatest);
+    /* Likewise, of bf16 or f16; zeros have the right sign. */
+    bool (*extreme_codes)(enum dtype t, float *out, const uint16_t *x, int64_t rows, int64_t n,
+                          bool greatest);
     /* Rounds each number to an integer, away from zero where the random word of `width` bits is
      * less than the integer part of the fraction times 2^width; infinities and NaNs are kept. The
      * words are u64 if they have 64 bits, otherwise f64. */
@@ -109,13 +113,17 @@ const struct tile_set *tile_set(void); /* the set for this processor */
 #define tile_find_convert TILE_OWN(tile_find_convert)
 #define tile_widen TILE_OWN(tile_widen)
 #define tile_narrow TILE_OWN(tile_narrow)
+#define tile_narrow_results TILE_OWN(tile_narrow_results)
+#define tile_find_narrow_results TILE_OWN(tile_find_narrow_results)
 #define tile_find_rounded TILE_OWN(tile_find_rounded)
 #define tile_round_randomly TILE_OWN(tile_round_randomly)
 #define tile_sum_bf16 TILE_OWN(tile_sum_bf16)
 #define tile_sum_rows_f32 TILE_OWN(tile_sum_rows_f32)
 #define tile_sum_rows_f64 TILE_OWN(tile_sum_rows_f64)
+#define tile_multiply_rows_f32 TILE_OWN(tile_multiply_rows_f32)
+#define tile_multiply_rows_f64 TILE_OWN(tile_multiply_rows_f64)
 #define tile_extreme_rows TILE_OWN(tile_extreme_rows)
-#define tile_extreme_bf16 TILE_OWN(tile_extreme_bf16)
+#define tile_extreme_codes TILE_OWN(tile_extreme_codes)
 #define tile_threefry_pairs TILE_OWN(tile_threefry_pairs)
 #define tile_threefry_rows TILE_OWN(tile_threefry_rows)
 #define tile_philox TILE_OWN(tile_philox)
@@ -150,13 +158,19 @@ kern_tile_fn *tile_find_compare(enum kern_direction d, bool total_order, enum dt
 kern_tile_fn *tile_find_convert(enum dtype to, enum dtype from);
 void tile_widen(enum dtype t, float *out, const void *x, int64_t n);
 void tile_narrow(enum dtype t, void *out, const float *x, int64_t n);
+/* Of operations on values of that type: a NaN keeps its payload in bf16 and f16. */
+void tile_narrow_results(enum dtype t, void *out, const float *x, int64_t n);
+kern_tile_fn *tile_find_narrow_results(enum dtype t);
 kern_tile_fn *tile_find_rounded(const char *opcode, enum dtype t);
 void tile_round_randomly(double *x, const void *random, int width, int64_t n);
 double tile_sum_bf16(const uint16_t *x, int64_t n);
 void tile_sum_rows_f32(double *acc, const float *x, int64_t rows, int64_t n);
 void tile_sum_rows_f64(double *acc, const double *x, int64_t rows, int64_t n);
+void tile_multiply_rows_f32(double *acc, const float *x, int64_t rows, int64_t n);
+void tile_multiply_rows_f64(double *acc, const double *x, int64_t rows, int64_t n);
 bool tile_extreme_rows(float *out, const float *x, int64_t rows, int64_t n, bool greatest);
-bool tile_extreme_bf16(float *out, const uint16_t *x, int64_t n, bool greatest);
+bool tile_extreme_codes(enum dtype t, float *out, const uint16_t *x, int64_t rows, int64_t n,
+                        bool greatest);
 void tile_threefry_pairs(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
 void tile_threefry_rows(uint64_t key, uint64_t counter, int64_t n, uint32_t *first,
                         uint32_t *second);

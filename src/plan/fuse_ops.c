@@ -81,6 +81,13 @@ static int emit_convert(struct making *m, enum dtype to, enum dtype from, bool r
     return emit_apply(m, m->pl->tiles->convert(to, from), meaning, rows, 1, &arg);
 }
 
+/* The narrow form of a wide one. */
+static int emit_narrow(struct making *m, enum dtype t, bool rows, int arg)
+{
+    const struct tile_meaning meaning = {TILE_NARROW, NULL, DT_F32, t, DT_INVALID};
+    return emit_apply(m, m->pl->tiles->narrow(t), meaning, rows, 1, &arg);
+}
+
 static int emit_round(struct making *m, enum dtype t, bool rows, int arg)
 {
     const struct tile_meaning meaning = {TILE_ROUND, NULL, DT_F32, DT_F32, t};
@@ -121,7 +128,7 @@ static int own(struct making *m, struct held *f)
     } else if (f->own == NONE && f->repeats) {
         f->own = emit_repeat(m, own(m, f->repeats), f->type);
     } else if (f->own == NONE) {
-        f->own = emit_convert(m, f->type, DT_F32, f->rows, f->wide);
+        f->own = emit_narrow(m, f->type, f->rows, f->wide);
     }
     return f->own;
 }
@@ -178,7 +185,7 @@ static void make_apply(struct making *m, const struct step *s, bool rows)
     if (from_wide)
         fn = plan_tile_of(m->pl, i, DT_F32);
     if (i->opcode == OP_CONVERT && to_wide && (s->as.tile.type == DT_F32 || from_wide))
-        fn = m->pl->tiles->rounded(NULL, s->as.tile.result);
+        fn = m->pl->tiles->rounded(op_spelling(i->opcode), s->as.tile.result);
     if (fn) { /* on f32 throughout */
         const int n = gather_args(m, s, args, from_wide);
         kern_tile_fn *rounded =
@@ -186,7 +193,7 @@ static void make_apply(struct making *m, const struct step *s, bool rows)
         const struct tile_meaning meaning = {
             i->opcode == OP_CONVERT && to_wide ? TILE_ROUND : TILE_INST, i,
             from_wide ? DT_F32 : s->as.tile.type, to_wide ? DT_F32 : s->as.tile.result,
-            rounded || (i->opcode == OP_CONVERT && to_wide) ? s->as.tile.result : DT_INVALID};
+            rounded ? s->as.tile.result : DT_INVALID};
         int out = emit_apply(m, rounded ? rounded : fn, meaning, rows, n, args);
         if (to_wide && !rounded && i->opcode != OP_CONVERT && !op_is(i->opcode, OP_EXACT))
             out = emit_round(m, s->as.tile.result, rows, out);
@@ -218,15 +225,15 @@ static void make_repeat(struct making *m, const struct step *s)
     add_form(m, s->results[0], x->type, false, NONE, NONE)->repeats = x;
 }
 
-/* Sums of bf16, and extremes along rows, read narrow numbers directly. */
+/* Sums of bf16, and extremes of bf16 and f16 along rows, read narrow numbers directly. */
 static bool reduces_narrow(const struct making *m, const struct held *x, const struct body *body)
 {
     const struct fuse_group *g = m->g;
-    const bool sums = body->combine == KERN_ADD &&
+    const bool sums = x->type == DT_BF16 && body->combine == KERN_ADD &&
                       (body->args[0] == DT_F32 || body->args[0] == DT_F64),
                picks = (body->combine == KERN_MAXIMUM || body->combine == KERN_MINIMUM) &&
                        kern_fused_lanes(g->rank, g->dims, g->reduced) == 0;
-    return x->type == DT_BF16 && x->own != NONE && x->wide == NONE && (sums || picks);
+    return is_held_wide(x->type) && x->own != NONE && x->wide == NONE && (sums || picks);
 }
 
 static struct held *reduce_operand(const struct making *m, struct held *x, const struct body *body)

@@ -29,9 +29,13 @@ int plan_expand(struct jit_builder *b, const struct tile_meaning *m, const int *
 {
     int v = m->kind == TILE_INST      ? expand_inst(b, m, args, count)
             : m->kind == TILE_CONVERT ? jit_convert(b, m->to, args[0])
+            : m->kind == TILE_NARROW  ? jit_narrow(b, m->to, args[0])
             : m->kind == TILE_ROUND   ? jit_convert(b, DT_F32, args[0])
                                       : JIT_NONE;
-    return v == JIT_NONE || m->round == DT_INVALID ? v : jit_round(b, m->round, v);
+    if (v == JIT_NONE || m->round == DT_INVALID)
+        return v;
+    const bool converts = m->inst && m->inst->opcode == OP_CONVERT;
+    return jit_round(b, m->round, v, !converts);
 }
 
 struct jit_builder *plan_tile_builder(struct arena *a, bool lanes16)

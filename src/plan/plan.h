@@ -495,7 +495,7 @@ struct scalar_step {
 };
 /* What a tile kernel computes, for machine code. */
 struct tile_meaning {
-    enum { TILE_KERNEL_ONLY, TILE_INST, TILE_CONVERT, TILE_ROUND } kind;
+    enum { TILE_KERNEL_ONLY, TILE_INST, TILE_CONVERT, TILE_NARROW, TILE_ROUND } kind;
     const struct inst *inst; /* TILE_INST */
     enum dtype from, to;     /* types of the operands and of the result */
     enum dtype round;        /* bf16 or f16 to which an f32 result is rounded; else DT_INVALID */

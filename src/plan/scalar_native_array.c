@@ -176,9 +176,11 @@ static int fold_values(const struct fold *f, int init, int *values)
             init = step(f, init, values[k]);
         return init;
     }
-    for (int64_t k = KERN_SUMS; k < n; k++)
-        values[k % KERN_SUMS] = step(f, values[k % KERN_SUMS], values[k]);
-    return step(f, init, fold_halves(f, values, n < KERN_SUMS ? n : KERN_SUMS, KERN_SUMS / 2));
+    for (int64_t k = KERN_FOLD_LANES; k < n; k++)
+        values[k % KERN_FOLD_LANES] = step(f, values[k % KERN_FOLD_LANES], values[k]);
+    return step(
+        f, init,
+        fold_halves(f, values, n < KERN_FOLD_LANES ? n : KERN_FOLD_LANES, KERN_FOLD_LANES / 2));
 }
 
 /* Element e of operand k, or, if e is -1, the initial value, of type `to`. */

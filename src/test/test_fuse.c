@@ -301,7 +301,7 @@ END_TEST
 START_TEST(narrow_results_are_rounded)
 {
     enum { N = 3000 };
-    static const char *const opcodes[] = {NULL, "add", "divide", "multiply", "subtract"};
+    static const char *const opcodes[] = {NULL, "convert", "add", "divide", "multiply", "subtract"};
     static const enum dtype narrow[] = {DT_BF16, DT_F16};
     static float x[2][N], got[N], expected[N];
     static uint16_t codes[N];
@@ -315,8 +315,9 @@ START_TEST(narrow_results_are_rounded)
     }
     for (size_t t = 0; t < COUNT_OF(narrow); t++)
         for (size_t op = 0; op < COUNT_OF(opcodes); op++) {
-            const void *args[] = {x[0], x[1]}, *to_widen = codes, *to_round = op ? expected : x[0];
-            if (op)
+            const void *args[] = {x[0], x[1]}, *to_widen = codes,
+                       *to_round = op > 1 ? expected : x[0];
+            if (op > 1)
                 kern_find_elementwise(opcodes[op], DT_F32)(expected, args, N);
             kern_find_convert(narrow[t], DT_F32)(codes, &to_round, N);
             kern_find_convert(DT_F32, narrow[t])(expected, &to_widen, N);
@@ -445,17 +446,17 @@ START_TEST(bf16_sums_use_32_lanes)
 }
 END_TEST
 
-/* A sum in 32 lanes, as above; an extreme, or NaN if there is one. */
-static double sum_of_row(const double *x, int64_t n)
+/* A sum or a product in 32 lanes, as above; an extreme, or NaN if there is one. */
+static double fold_of_row(const double *x, int64_t n, bool product)
 {
     double lanes[32];
     for (int j = 0; j < 32; j++)
-        lanes[j] = -0.0;
+        lanes[j] = product ? 1 : -0.0;
     for (int64_t k = 0; k < n; k++)
-        lanes[k % 32] += x[k];
+        lanes[k % 32] = product ? lanes[k % 32] * x[k] : lanes[k % 32] + x[k];
     for (int step = 16; step > 0; step /= 2)
         for (int j = 0; j < step; j++)
-            lanes[j] += lanes[j + step];
+            lanes[j] = product ? lanes[j] * lanes[j + step] : lanes[j] + lanes[j + step];
     return lanes[0];
 }
 
@@ -469,18 +470,20 @@ static float extreme_of_row(const float *x, int64_t n, bool greatest)
 }
 
 /* Of f32, and of the same numbers as f64. */
-static void expect_sums(const float *x, int64_t rows, int64_t n)
+static void expect_folds(const float *x, int64_t rows, int64_t n, bool product)
 {
-    double sums[2][100], *wide = mem_alloc((size_t)(rows * n) * sizeof *wide);
+    const struct tile_set *set = tile_set();
+    double folds[2][100], *wide = mem_alloc((size_t)(rows * n) * sizeof *wide);
     for (int64_t k = 0; k < rows * n; k++)
         wide[k] = (double)x[k];
     for (int64_t r = 0; r < rows; r++)
-        sums[0][r] = sums[1][r] = (double)r;
-    tile_set()->sum_rows_f32(sums[0], x, rows, n);
-    tile_set()->sum_rows_f64(sums[1], wide, rows, n);
+        folds[0][r] = folds[1][r] = (double)r;
+    (product ? set->multiply_rows_f32 : set->sum_rows_f32)(folds[0], x, rows, n);
+    (product ? set->multiply_rows_f64 : set->sum_rows_f64)(folds[1], wide, rows, n);
     for (int64_t r = 0; r < 2 * rows; r++) {
-        const double got = sums[r / rows][r % rows],
-                     expected = (double)(r % rows) + sum_of_row(wide + r % rows * n, n);
+        const double got = folds[r / rows][r % rows], start = (double)(r % rows),
+                     fold = fold_of_row(wide + r % rows * n, n, product),
+                     expected = product ? start * fold : start + fold;
         ck_assert_msg(memcmp(&got, &expected, sizeof expected) == 0 ||
                           (got != got && expected != expected),
                       "row %d of %d: %a, not %a", (int)(r % rows), (int)n, got, expected);
@@ -502,23 +505,28 @@ static void expect_extremes(const float *x, int64_t rows, int64_t n, bool greate
     ck_assert_int_eq(ok, !nan);
 }
 
-/* Of the first elements as bf16, with the sign of zero: +0 is greater than -0. */
-static void expect_extreme_bf16(const float *x, int64_t n, bool greatest)
+/* Of the elements as bf16 or f16, with the sign of zero: +0 is greater than -0. */
+static void expect_extreme_codes(enum dtype t, const float *x, int64_t rows, int64_t n,
+                                 bool greatest)
 {
-    uint16_t *codes = mem_alloc((size_t)n * sizeof *codes);
-    float *wide = mem_alloc((size_t)n * sizeof *wide), found;
-    bool zeros[2] = {false};
-    for (int64_t k = 0; k < n; k++) {
-        codes[k] = f32_to_bf16(x[k]);
-        wide[k] = bf16_to_f32(codes[k]);
-        zeros[signbit(wide[k]) != 0] |= wide[k] == 0;
+    uint16_t *codes = mem_alloc((size_t)(rows * n) * sizeof *codes);
+    float *wide = mem_alloc((size_t)(rows * n) * sizeof *wide), found[100];
+    bool nan = false;
+    tile_set()->narrow(t, codes, x, rows * n);
+    tile_set()->widen(t, wide, codes, rows * n);
+    const bool ok = tile_set()->extreme_codes(t, found, codes, rows, n, greatest);
+    for (int64_t r = 0; r < rows; r++) {
+        const float *row = wide + r * n, expected = extreme_of_row(row, n, greatest);
+        bool zeros[2] = {false};
+        for (int64_t k = 0; k < n; k++)
+            zeros[signbit(row[k]) != 0] |= row[k] == 0;
+        nan |= expected != expected;
+        ck_assert_msg(!ok || found[r] == expected, "%a, not %a", (double)found[r],
+                      (double)expected);
+        if (ok && expected == 0)
+            ck_assert_int_eq(signbit(found[r]) != 0, greatest ? !zeros[0] : zeros[1]);
     }
-    const bool ok = tile_set()->extreme_bf16(&found, codes, n, greatest);
-    const float expected = extreme_of_row(wide, n, greatest);
-    ck_assert_int_eq(ok, expected == expected);
-    ck_assert_msg(!ok || found == expected, "%a, not %a", (double)found, (double)expected);
-    if (ok && expected == 0)
-        ck_assert_int_eq(signbit(found) != 0, greatest ? !zeros[0] : zeros[1]);
+    ck_assert_int_eq(ok, !nan);
     mem_free(codes);
     mem_free(wide);
 }
@@ -537,11 +545,14 @@ START_TEST(short_rows_are_reduced_as_one_by_one)
                                            : special[random_in(&r, 0, COUNT_OF(special) - 1)];
         if (k % 8 == 0)
             x[random_in(&r, 0, rows * n - 1)] = NAN;
-        expect_sums(x, rows, n);
+        expect_folds(x, rows, n, false);
+        expect_folds(x, rows, n, true);
         expect_extremes(x, rows, n, true);
         expect_extremes(x, rows, n, false);
-        expect_extreme_bf16(x, n, true);
-        expect_extreme_bf16(x, n, false);
+        for (int greatest = 0; greatest < 2; greatest++) {
+            expect_extreme_codes(DT_BF16, x, rows, n, greatest);
+            expect_extreme_codes(DT_F16, x, rows, n, greatest);
+        }
         mem_free(x);
     }
 }
