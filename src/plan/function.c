@@ -128,20 +128,24 @@ static bool find_tile(struct build *b, struct step *s)
            PLAN_FAIL(b->pl, i, NOT_DEFINED, op_spelling(i->opcode), dtype_spelling(t.type));
 }
 
-/* The scalar code of the whole instruction, shared by all calls of one computation; NULL if it
- * cannot be compiled. */
-static const struct scalar_code *find_scalar(struct planner *pl, const struct inst *i)
+/* The scalar code of a whole call, fusion, while or conditional, shared by all calls of one
+ * computation; NULL if it cannot be compiled. `operands` as for scalar_of_inst(). False with a
+ * message. */
+static bool find_scalar(struct build *b, const struct inst *i, struct leaves *operands,
+                        const struct scalar_code **code)
 {
     bool call = i->opcode == OP_CALL || i->opcode == OP_FUSION;
-    if (plan_is_traced(pl))
-        return NULL;
+    *code = NULL;
+    if (plan_is_traced(b->pl))
+        return true;
     if (!call || !inline_fits(i, plan_called(i)))
-        return scalar_of_inst(pl, i);
-    struct known_call *k = &pl->calls[plan_called(i)->index];
-    if (!k->known)
-        k->code = scalar_of_inst(pl, i);
+        return scalar_of_inst(b, i, operands, code);
+    struct known_call *k = &b->pl->calls[plan_called(i)->index];
+    if (!k->known && !scalar_of_inst(b, i, operands, &k->code))
+        return false;
     k->known = true;
-    return k->code;
+    *code = k->code;
+    return true;
 }
 
 /* The key of an rng instruction's stream, from the seed and the names, which printing and editing
@@ -170,9 +174,6 @@ bool plan_prepare(struct build *b, struct step *s)
     case OP_FUSION:
     case OP_WHILE:
     case OP_CONDITIONAL:
-        s->as.scalar = find_scalar(b->pl, s->inst);
-        s->kind = s->as.scalar ? STEP_SCALAR : STEP_PLAIN;
-        return s->as.scalar || add_callees(b, s);
     case OP_SCAN: return add_callees(b, s);
     case OP_CUSTOM_CALL:
         s->kind = STEP_CUSTOM_CALL;
@@ -281,6 +282,21 @@ static bool take_over(struct build *b, const struct inst *i, struct leaves made)
     return true;
 }
 
+/* Plans a call, fusion, while or conditional as scalar code, or else as functions. */
+static bool plan_control(struct build *b, const struct inst *i, struct leaves operands,
+                         const int *starts, struct leaves *out)
+{
+    const struct scalar_code *code;
+    if (!find_scalar(b, i, &operands, &code))
+        return false;
+    struct step *s = plan_emit(b, i, operands, starts, i->shape, out);
+    if (!s || !code)
+        return s && add_callees(b, s);
+    s->kind = STEP_SCALAR;
+    s->as.scalar = code;
+    return true;
+}
+
 static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
 {
     int *starts;
@@ -288,7 +304,10 @@ static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
     i = simple_inst(b, i, &operands);
     if (simple_find(b, i, operands, out) || same_find(b, i, operands, out))
         return take_over(b, i, *out);
-    if (!simple_smaller(b, i, operands, out) && !plan_product(b, i, out)) {
+    if (op_is(i->opcode, OP_RUNS)) {
+        if (!plan_control(b, i, operands, starts, out))
+            return false;
+    } else if (!simple_smaller(b, i, operands, out) && !plan_product(b, i, out)) {
         struct step *s = plan_emit(b, i, operands, starts, i->shape, out);
         if (!s || !plan_prepare(b, s))
             return false;
@@ -329,7 +348,9 @@ static bool plan_call(struct build *b, const struct inst *i, struct leaves *out)
 {
     enum { ONE_STEP = 2 /* operations, including the stop */ };
     const bool may = inline_is_profitable(b->pl, i, plan_called(i));
-    const struct scalar_code *code = may && !all_constant(b, i) ? find_scalar(b->pl, i) : NULL;
+    const struct scalar_code *code = NULL;
+    if (may && !all_constant(b, i) && !find_scalar(b, i, NULL, &code))
+        return false;
     if (may && (!code || code->op_count <= ONE_STEP))
         return inline_call(b, i, plan_called(i), out);
     return plan_step(b, i, out);

@@ -380,8 +380,10 @@ struct scalar_types {
 /* Compiles a computation to scalar code; NULL when that is not possible. */
 struct scalar_code *scalar_of_computation(struct planner *pl, const struct computation *c,
                                           const struct scalar_types *t);
-/* Compiles a call, fusion, while or conditional, with its operands as arguments; NULL when that is
- * not possible. */
-struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i);
+/* Compiles a call, fusion, while or conditional, with its operands as arguments; `code`: NULL when
+ * that is not possible. Steps that compute what a while does not change are added to the function,
+ * and their results to `operands`. False with a message. */
+bool scalar_of_inst(struct build *b, const struct inst *i, struct leaves *operands,
+                    const struct scalar_code **code);
 
 #endif

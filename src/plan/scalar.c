@@ -388,7 +388,7 @@ static bool is_better_fused(const struct inst *i)
            n > SCALAR_MAX_ELEMENTS;
 }
 
-static bool is_taken(const struct maker *m, const struct inst *i)
+bool scalar_is_taken(const struct maker *m, const struct inst *i)
 {
     return !is_better_fused(i) && all_fit(m, i->shape, scalar_may_be_large(i)) &&
            may_be_understood(m->pl, i);
@@ -402,7 +402,7 @@ static bool all_live_small(const struct maker *m, struct inst *const *order, int
         const struct inst *i = order[k];
         if (i->opcode == OP_PARAMETER && shape_is_tuple(i->shape))
             continue;
-        if (!is_taken(m, i))
+        if (!scalar_is_taken(m, i))
             return false;
     }
     return true;
@@ -442,13 +442,50 @@ static bool mark_invariant(struct maker *m, const struct inst *i, const struct l
     return true;
 }
 
+/* Compiles an instruction on registers that hold the values of its operands. */
+static bool compile_loaded(struct maker *m, const struct inst *i, struct leaves *env,
+                           struct leaves *out)
+{
+    if (op_is(i->opcode, OP_RUNS) || op_table[i->opcode].family == FAMILY_tuple ||
+        !scalar_reads_hoisted(m, i, env))
+        return compile_inst(m, i, env, out);
+    struct leaves *kept = ARENA_ARRAY(&m->pl->scratch, struct leaves, i->operand_count);
+    bool ok = true;
+    for (int k = 0; k < i->operand_count; k++) {
+        kept[k] = env[i->operands[k]->index];
+        ok = ok && scalar_load_hoisted(m, &env[i->operands[k]->index]);
+    }
+    ok = ok && compile_inst(m, i, env, out);
+    for (int k = i->operand_count - 1; k >= 0; k--)
+        env[i->operands[k]->index] = kept[k];
+    return ok;
+}
+
+/* Compiles an instruction, or makes it run before the loop. */
+static bool compile_or_hoist(struct maker *m, const struct inst *i, struct leaves *env,
+                             struct leaves *out)
+{
+    const bool precedes = scalar_precedes(m, i, env);
+    const int before = m->op_count;
+    if (precedes && scalar_is_worth_hoisting(m, i, env) && scalar_hoist(m, i, env, out))
+        return true;
+    if (compile_loaded(m, i, env, out) && mark_invariant(m, i, env, *out)) {
+        if (precedes)
+            scalar_note_preceding(m, i, env, *out);
+        return true;
+    }
+    m->op_count = before;
+    return precedes && scalar_hoist(m, i, env, out);
+}
+
 static bool make_live(struct maker *m, const struct computation *c, struct leaves args,
                       struct leaves *out)
 {
     int count;
     struct inst **order = plan_live(m->pl, c, &count);
     m->budget -= count;
-    if (m->budget < 0 || !all_live_small(m, order, count))
+    if (m->budget < 0 || (!all_live_small(m, order, count) &&
+                          !(m->preheader.enabled && scalar_may_hoist(m, c, order, count, args))))
         return false;
     struct leaves *env = ARENA_ARRAY(&m->pl->scratch, struct leaves, c->inst_count);
     for (int k = 0, first = 0; k < c->param_count; k++) {
@@ -458,8 +495,7 @@ static bool make_live(struct maker *m, const struct computation *c, struct leave
     }
     for (int k = 0; k < count; k++)
         if (order[k]->opcode != OP_PARAMETER &&
-            (!compile_inst(m, order[k], env, &env[order[k]->index]) ||
-             !mark_invariant(m, order[k], env, env[order[k]->index])))
+            !compile_or_hoist(m, order[k], env, &env[order[k]->index]))
             return false;
     *out = env[c->root->index];
     return true;
@@ -475,7 +511,7 @@ bool scalar_computation(struct maker *m, const struct computation *c, struct lea
     m->depth++;
     bool ok = make_live(m, c, args, out);
     m->depth--;
-    if (!ok && m->budget >= 0 && m->lanes == 1 && m->depth < SCALAR_INLINE)
+    if (!ok && m->budget >= 0 && m->lanes == 1 && m->depth < SCALAR_INLINE && !m->preheader.failed)
         m->pl->not_scalar[c->index] |= failed;
     return ok;
 }
@@ -512,9 +548,11 @@ static void mark_written(struct maker *m, struct scalar_code *code)
                 code->args[k].written = m->large_arrays[c]->written;
 }
 
-static struct scalar_code *finish(struct maker *m, struct scalar_code *code, struct leaves results,
+static struct scalar_code *finish(struct maker *m, struct leaves args, struct leaves results,
                                   const enum dtype *types, bool is_body)
 {
+    struct scalar_code *code = ARENA_NEW(&m->pl->p->arena, struct scalar_code);
+    set_args(m, code, scalar_all_args(m, args));
     code->program = m->pl->p;
     code->number = m->pl->p->scalar_count++;
     code->kern = m->pl->p->kern;
@@ -527,7 +565,7 @@ static struct scalar_code *finish(struct maker *m, struct scalar_code *code, str
         if (reg < 0 && reg != NO_VALUE)
             return NULL;
         if (reg >= 0 && m->regs[reg].large_array &&
-            (!scalar_is_fresh(&m->regs[reg]) || m->regs[reg].large_array->arg < 0))
+            (!scalar_is_fresh(&m->regs[reg]) || !scalar_may_write(m, m->regs[reg].large_array)))
             return NULL;
         code->results[k] = slot_of(m, reg);
     }
@@ -548,13 +586,13 @@ static struct scalar_code *finish(struct maker *m, struct scalar_code *code, str
 }
 
 /* Makes registers for the parameters; arrays get none (no live instruction may read them). */
-static bool make_params(struct maker *m, const struct computation *c, struct scalar_code *code,
-                        const enum dtype *types, struct leaves *out)
+static bool make_params(struct maker *m, const struct computation *c, const enum dtype *types,
+                        struct leaves *given, struct leaves *out)
 {
     int n = 0, at = 0;
     for (int k = 0; k < c->param_count; k++)
         n += (int)leaf_count(c->params[k]->shape);
-    struct leaves given = {n, ARENA_ARRAY(&m->pl->scratch, int, n)};
+    *given = (struct leaves){n, ARENA_ARRAY(&m->pl->scratch, int, n)};
     *out = (struct leaves){n, ARENA_ARRAY(&m->pl->scratch, int, n)};
     for (int k = 0; k < c->param_count; k++) {
         int count;
@@ -563,19 +601,18 @@ static bool make_params(struct maker *m, const struct computation *c, struct sca
             return false;
         for (int j = 0; j < count; j++, at++) {
             enum dtype t = shapes[j]->dtype;
-            given.at[at] = out->at[at] = NO_VALUE;
+            given->at[at] = out->at[at] = NO_VALUE;
             int64_t elements;
             if (!is_small(m, shapes[j]) || !elements_of(m, shapes[j], &elements))
                 continue;
-            given.at[at] = scalar_new_reg(m, types ? types[at] : t, elements);
-            if (given.at[at] < 0)
+            given->at[at] = scalar_new_reg(m, types ? types[at] : t, elements);
+            if (given->at[at] < 0)
                 return false;
-            out->at[at] = scalar_convert(m, given.at[at], t);
+            out->at[at] = scalar_convert(m, given->at[at], t);
             if (out->at[at] < 0)
                 return false;
         }
     }
-    set_args(m, code, given);
     return true;
 }
 
@@ -583,13 +620,13 @@ struct scalar_code *scalar_of_computation(struct planner *pl, const struct compu
                                           const struct scalar_types *t)
 {
     struct maker m = {.pl = pl, .lanes = t && t->lanes ? t->lanes : 1, .budget = SCALAR_BUDGET};
-    struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
-    struct leaves args, results;
-    if (!all_fit(&m, c->root->shape, false) || !make_params(&m, c, code, t ? t->args : NULL, &args))
+    struct leaves given, args, results;
+    if (!all_fit(&m, c->root->shape, false) ||
+        !make_params(&m, c, t ? t->args : NULL, &given, &args))
         return NULL;
     if (!scalar_computation(&m, c, args, &results))
         return NULL;
-    return finish(&m, code, results, t ? t->results : NULL, true);
+    return finish(&m, given, results, t ? t->results : NULL, true);
 }
 
 /* Makes registers for the leaves of an operand, the arguments from `first` on. */
@@ -609,14 +646,14 @@ static bool make_operand(struct maker *m, const struct inst *i, int first, struc
             made = scalar_new_large(m, shapes[k], first + k, NULL);
         if (made < 0 && made != NO_VALUE)
             return false;
+        if (made >= 0)
+            m->regs[made].before = (struct preheader_value){true, NULL, first + k};
         out->at[k] = made;
     }
     return true;
 }
 
-/* Leaves by the index of an instruction. One array is shared by all calls: a new one, as large as
- * the computation, for each of its instructions would take quadratic memory. */
-static struct leaves *loose_leaves(struct planner *pl, int count)
+struct leaves *scalar_loose_leaves(struct planner *pl, int count)
 {
     if (pl->loose_capacity < count) {
         pl->loose_capacity = count > 2 * pl->loose_capacity ? count : 2 * pl->loose_capacity;
@@ -635,17 +672,20 @@ static bool make_inst(struct maker *m, const struct inst *i, const struct leaves
     return compile_inst(m, i, env, out);
 }
 
-struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
+bool scalar_of_inst(struct build *b, const struct inst *i, struct leaves *operands,
+                    const struct scalar_code **code)
 {
+    struct planner *pl = b->pl;
     struct maker m = {.pl = pl,
                       .lanes = 1,
                       .budget = SCALAR_BUDGET,
                       .in_loop = i->opcode == OP_WHILE,
                       .takes_large = !pl->p->dynamic && !pl->p->options.plain};
+    *code = NULL;
+    m.preheader.enabled = m.in_loop && m.takes_large;
     if (!all_fit(&m, i->shape, true))
-        return NULL;
-    struct scalar_code *code = ARENA_NEW(&pl->p->arena, struct scalar_code);
-    struct leaves *env = loose_leaves(pl, i->parent->inst_count);
+        return true;
+    struct leaves *env = scalar_loose_leaves(pl, i->parent->inst_count);
     int64_t n = 0;
     for (int k = 0; k < i->operand_count; k++)
         n += leaf_count(i->operands[k]->shape);
@@ -653,10 +693,12 @@ struct scalar_code *scalar_of_inst(struct planner *pl, const struct inst *i)
     for (int k = 0; k < i->operand_count; k++) {
         struct leaves *operand = &env[i->operands[k]->index];
         if (!make_operand(&m, i->operands[k], args.count, operand))
-            return NULL;
+            return true;
         for (int j = 0; j < operand->count; j++)
             args.at[args.count++] = operand->at[j];
     }
-    set_args(&m, code, args);
-    return make_inst(&m, i, env, args, &results) ? finish(&m, code, results, NULL, false) : NULL;
+    m.arg_count = args.count;
+    if (make_inst(&m, i, env, args, &results))
+        *code = finish(&m, args, results, NULL, false);
+    return !*code || scalar_emit_preheader(b, &m.preheader, operands);
 }

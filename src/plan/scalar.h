@@ -5,6 +5,7 @@
  *   scalar_control.c  loops and branches
  *   scalar_array.c    operations on small arrays
  *   scalar_large.c    large arrays in the state of a loop
+ *   scalar_hoist.c    invariant computations that run before a loop
  *   scalar_range.c    value ranges
  *   scalar_affine.c   shorter chains of integer operations with constants
  *   scalar_moves.c    removal of moves and dead operations
@@ -33,8 +34,42 @@ enum {
     SCALAR_FEW = 3 /* up to this many elements, scalar operations are faster than a kernel call */
 };
 
+/* A value that can be computed before the loop. */
+struct preheader_value {
+    bool known;                  /* else it depends on what the loop computes */
+    struct preheader_inst *inst; /* makes it; NULL: argument `leaf` of the code */
+    int leaf;                    /* of the instruction's results */
+};
+/* An instruction that can run before the loop, as its operands are such values. */
+struct preheader_inst {
+    const struct inst *inst;
+    const struct preheader_value *operands; /* one leaf each */
+    /* if it is hoisted, by leaf of its results: 1 + the register of the argument, or 0 */
+    int *regs;
+    const struct shape *const *shapes;
+    bool needed;
+    struct leaves results; /* in the function that contains the loop */
+};
+struct preheader_arg {
+    struct preheader_value value;
+    int reg;
+};
+struct preheader {
+    bool enabled;
+    int count; /* in execution order */
+    size_t capacity;
+    struct preheader_inst **insts;
+    int arg_count; /* hoisted values that the code reads: its last arguments */
+    size_t arg_capacity;
+    struct preheader_arg *args;
+    int branches;           /* conditionals around what is compiled now */
+    int uncertain;          /* those, and loops that may have no iteration */
+    struct cost speculated; /* of hoisted instructions that the loop may not execute */
+    bool failed;            /* some computation could be compiled with other arguments */
+};
+
 struct reg {
-    char *at;
+    char *at;  /* NULL: a large array or a hoisted value */
     int64_t n; /* elements */
     enum dtype type;
     bool constant;
@@ -42,6 +77,7 @@ struct reg {
      * the terms of a product depends on strides */
     bool rearranged;
     bool invariant;                   /* in the innermost loop */
+    struct preheader_value before;    /* the same value before the loop */
     bool own;                         /* neither a part nor an alias of another register */
     struct large_array *large_array;  /* of a large array that is not in a register; else NULL */
     int version;                      /* version of its large array that this register refers to */
@@ -56,7 +92,7 @@ struct scalar_range {
  * place; a later read of an old version makes the compilation fail. */
 struct large_array {
     char *at;     /* its address at run time */
-    int arg;      /* the argument that it was; -1: a constant */
+    int arg;      /* the argument that it is; -1: a constant */
     size_t place; /* of `at` in the data of the code; 0: not read */
     /* current version of the array, in the order in which operations are made */
     int version;
@@ -69,7 +105,9 @@ struct maker {
     /* elements per value; 1 except in vectorized reducer bodies */
     int64_t lanes;
     int budget, depth;
-    bool in_loop; /* it is a loop that is compiled */
+    bool in_loop;  /* it is a loop that is compiled */
+    int arg_count; /* without hoisted values */
+    struct preheader preheader;
     int64_t bytes;
     struct reg *regs;
     int reg_count;
@@ -125,6 +163,11 @@ struct leaves scalar_operands(struct maker *m, const struct inst *i, const struc
 /* Makes the operations of a computation; false when something in it is not supported. */
 bool scalar_computation(struct maker *m, const struct computation *c, struct leaves args,
                         struct leaves *out);
+/* Whether the result of an instruction may be a register, or a large array in place. */
+bool scalar_is_taken(const struct maker *m, const struct inst *i);
+/* Leaves by the index of an instruction. One array is shared by all calls: a new one, as large as
+ * the computation, for each of its instructions would take quadratic memory. */
+struct leaves *scalar_loose_leaves(struct planner *pl, int count);
 
 /* ---- scalar_control.c: loops and branches ---- */
 
@@ -161,10 +204,17 @@ static inline bool scalar_is_fresh(const struct reg *r)
 }
 /* Whether the instruction may read such an array as a whole: it is little work. */
 bool scalar_may_read_large(const struct inst *i);
+/* Whether it takes one thread no noticeable time. */
+bool scalar_is_little(struct cost c);
 /* Sets the address of a view: at an offset in the register; false if that is a large array that has
  * changed since. */
 bool scalar_set_address(struct maker *m, int reg, struct view *v, struct scalar_origin *origin,
                         int64_t offset);
+/* Whether the array is an argument that the code may update: no constant or hoisted value. */
+static inline bool scalar_may_write(const struct maker *m, const struct large_array *a)
+{
+    return a->arg >= 0 && a->arg < m->arg_count;
+}
 /* Makes the next version of the array. */
 int scalar_write_large(struct maker *m, int reg);
 /* Whether each large array of `l`, the results of a branch or an iteration, is the current version
@@ -184,13 +234,43 @@ void scalar_meet(struct maker *m, struct versions v);
 /* Makes the large arrays of `l` refer to the current versions. */
 void scalar_refresh(struct maker *m, struct leaves l);
 
+/* ---- scalar_hoist.c ---- */
+
+/* Whether the register stands for a value that is computed before the loop and not loaded yet. */
+bool scalar_is_hoisted(const struct maker *m, int reg);
+bool scalar_reads_hoisted(const struct maker *m, const struct inst *i, const struct leaves *env);
+/* Whether the instruction could run before the loop. */
+bool scalar_precedes(const struct maker *m, const struct inst *i, const struct leaves *env);
+/* Records that `results`, of such an instruction, could be computed there. */
+void scalar_note_preceding(struct maker *m, const struct inst *i, const struct leaves *env,
+                           struct leaves results);
+/* Whether such an instruction should run there even if it can be scalar code. */
+bool scalar_is_worth_hoisting(const struct maker *m, const struct inst *i,
+                              const struct leaves *env);
+/* Makes it run there; `out`: registers that stand for the results. False: it might be executed in
+ * vain, which would take too long. */
+bool scalar_hoist(struct maker *m, const struct inst *i, const struct leaves *env,
+                  struct leaves *out);
+/* Replaces registers that stand for hoisted values by registers that hold them; false if they do
+ * not fit. */
+bool scalar_load_hoisted(struct maker *m, struct leaves *l);
+/* The arguments of the code and the hoisted values that it reads. */
+struct leaves scalar_all_args(struct maker *m, struct leaves args);
+/* Whether each instruction of a computation may be hoisted, or be scalar code for all that is known
+ * before it is compiled. */
+bool scalar_may_hoist(struct maker *m, const struct computation *c, struct inst *const *order,
+                      int count, struct leaves args);
+/* Adds the steps that compute the hoisted values to a function, and these to the operands of the
+ * loop's step. False with a message. */
+bool scalar_emit_preheader(struct build *b, const struct preheader *p, struct leaves *operands);
+
 /* ---- scalar_range.c ---- */
 
 /* For each of the `count` leaves of a loop's state, whether the body passes it on unchanged. */
 bool *scalar_invariants(struct arena *a, const struct inst *loop, int count);
 /* Sets the ranges of the counters of `loop`, valid within its body until scalar_forget_counters().
- * `init` may be empty. */
-void scalar_know_counter(struct maker *m, const struct inst *loop, struct leaves init,
+ * `init` may be empty. Returns whether the loop is known to have an iteration. */
+bool scalar_know_counter(struct maker *m, const struct inst *loop, struct leaves init,
                          struct leaves state);
 void scalar_forget_counters(struct maker *m, struct leaves state);
 /* Finds the result of an operation on these registers, if ranges show that it is one of them, or a

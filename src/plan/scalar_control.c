@@ -25,7 +25,8 @@ static bool registers_like(struct maker *m, struct leaves l, struct leaves *out)
     return ok;
 }
 
-/* Registers for the state of a loop. Parts that no iteration changes stay where they are. */
+/* Registers for the state of a loop. Parts that no iteration changes stay where they are; `init`:
+ * the initial values, of which hoisted ones are loaded otherwise. */
 static bool state_registers(struct maker *m, const struct inst *loop, struct leaves init,
                             struct leaves *out)
 {
@@ -37,16 +38,21 @@ static bool state_registers(struct maker *m, const struct inst *loop, struct lea
         if (same[k])
             changed.at[k] = NO_VALUE;
     }
-    if (!registers_like(m, changed, out))
+    if (!scalar_load_hoisted(m, &changed) || !registers_like(m, changed, out))
         return false;
     for (int k = 0; k < init.count; k++)
-        if (same[k]) {
+        if (!same[k]) {
+            init.at[k] = changed.at[k];
+        } else {
             const struct reg r = m->regs[init.at[k]];
             out->at[k] = scalar_alias_reg(m, init.at[k], r.at, r.type, r.n);
         }
     for (int k = 0; k < init.count; k++)
-        if (out->at[k] != NO_VALUE)
+        if (out->at[k] != NO_VALUE) {
             m->regs[out->at[k]].invariant = invariant[k];
+            if (invariant[k])
+                m->regs[out->at[k]].before = m->regs[init.at[k]].before;
+        }
     return true;
 }
 
@@ -155,7 +161,7 @@ static void set_parts(struct maker *m, struct cycle *c, struct leaves state)
         const int reg = state.at[t->leaves[k]];
         const struct reg *r = reg == NO_VALUE ? NULL : &m->regs[reg];
         struct scalar_view *p = &c->parts[c->part_count];
-        if (!r) /* not read by the scalar code */
+        if (!r || scalar_is_hoisted(m, reg)) /* not read by the scalar code */
             continue;
         view_dense(&p->view, r->type, 1, &r->n, r->at);
         p->origin.large_array = r->large_array ? &r->large_array->at : NULL;
@@ -198,6 +204,22 @@ static void push_infinite(struct maker *m, const struct termination *t)
         scalar_push_jump(m, SCALAR_INFINITE)->termination = t;
 }
 
+/* Loads the hoisted values in the next state, except those of parts that the loop does not load. */
+static bool load_next(struct maker *m, struct leaves state, struct leaves *next)
+{
+    int *at = ARENA_DUP(&m->pl->scratch, next->at, next->count);
+    for (int k = 0; k < next->count; k++) {
+        struct leaves one = {1, &at[k]};
+        if (k < state.count && scalar_is_hoisted(m, state.at[k]))
+            continue;
+        if (!scalar_load_hoisted(m, &one))
+            return false;
+        at[k] = one.at[0];
+    }
+    next->at = at;
+    return true;
+}
+
 /* Makes the loop of a while whose state is in the registers `state`; `init`: those of the initial
  * values. */
 static bool make_loop(struct maker *m, const struct inst *loop, struct leaves init,
@@ -210,17 +232,20 @@ static bool make_loop(struct maker *m, const struct inst *loop, struct leaves in
         return false;
     push_trip(m, trips, 0);
     int top = m->op_count, inner = m->cycle_count;
-    if (!scalar_computation(m, inst_computation(loop, A_CONDITION), state, &go))
+    if (!scalar_computation(m, inst_computation(loop, A_CONDITION), state, &go) ||
+        !scalar_load_hoisted(m, &go))
         return false;
     int test = m->op_count;
     scalar_push_jump(m, SCALAR_JUMP_UNLESS)->args[0] = m->regs[go.at[0]].at;
     push_infinite(m, t);
     push_trip(m, trips, -1);
-    scalar_know_counter(m, loop, init, state);
+    const int uncertain = !scalar_know_counter(m, loop, init, state);
+    m->preheader.uncertain += uncertain;
     const bool made = scalar_computation(m, inst_computation(loop, A_BODY), state, &next);
+    m->preheader.uncertain -= uncertain;
     scalar_forget_counters(m, state);
-    if (!made || !make_like(m, &next, state) || !scalar_same_arrays(m, next, state) ||
-        !move_state(m, state, next))
+    if (!made || !load_next(m, state, &next) || !make_like(m, &next, state) ||
+        !scalar_same_arrays(m, next, state) || !move_state(m, state, next))
         return false;
     scalar_refresh(m, state);
     struct scalar_op *back = scalar_push_jump(m, SCALAR_JUMP);
@@ -245,7 +270,8 @@ static bool make_branch(struct maker *m, const struct inst *i, const struct comp
                         const struct leaves *env, int operand, struct leaves *out)
 {
     struct leaves made;
-    if (!scalar_computation(m, c, env[i->operands[operand]->index], &made))
+    if (!scalar_computation(m, c, env[i->operands[operand]->index], &made) ||
+        !scalar_load_hoisted(m, &made))
         return false;
     if (!out->at && !registers_like(m, made, out))
         return false;
@@ -268,8 +294,13 @@ bool scalar_conditional(struct maker *m, const struct inst *i, const struct leav
     if (two_way && n != 2)
         return false;
     *out = (struct leaves){0, NULL};
+    struct leaves index = env[i->operands[0]->index];
+    if (!scalar_load_hoisted(m, &index))
+        return false;
     scalar_push_jump(m, two_way ? SCALAR_JUMP_UNLESS : SCALAR_SWITCH)->args[0] =
-        m->regs[env[i->operands[0]->index].at[0]].at;
+        m->regs[index.at[0]].at;
+    m->preheader.branches++;
+    m->preheader.uncertain++;
     for (int k = 0; k < n; k++) {
         targets[k] = m->op_count;
         if (!make_branch(m, i, branches[k], env, k + 1, out))
@@ -278,6 +309,8 @@ bool scalar_conditional(struct maker *m, const struct inst *i, const struct leav
         scalar_push_jump(m, SCALAR_JUMP);
         scalar_back_to(m, before);
     }
+    m->preheader.branches--;
+    m->preheader.uncertain--;
     scalar_meet(m, before);
     scalar_refresh(m, *out);
     for (int k = 0; k < n; k++)

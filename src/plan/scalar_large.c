@@ -43,10 +43,14 @@ int scalar_same_large(struct maker *m, int reg)
     return scalar_is_fresh(&m->regs[reg]) ? add_reg(m, m->regs[reg].large_array) : -1;
 }
 
+bool scalar_is_little(struct cost c)
+{
+    enum { MOST_OPERATIONS = 1 << 19, MOST_BYTES = 1 << 19 };
+    return c.operations <= MOST_OPERATIONS && c.bytes <= MOST_BYTES;
+}
+
 bool scalar_may_read_large(const struct inst *i)
 {
-    enum { MOST_OPERATIONS = 1 << 19, MOST_BYTES = 1 << 19 }; /* for one thread, without delay */
-    const struct cost c = plan_cost_of_inst(i);
     switch (i->opcode) {
     case OP_BROADCAST:
     case OP_DOT:
@@ -54,7 +58,7 @@ bool scalar_may_read_large(const struct inst *i)
     case OP_RESHAPE:
     case OP_REVERSE:
     case OP_SLICE:
-    case OP_TRANSPOSE: return c.operations <= MOST_OPERATIONS && c.bytes <= MOST_BYTES;
+    case OP_TRANSPOSE: return scalar_is_little(plan_cost_of_inst(i));
     default: return false;
     }
 }
@@ -71,7 +75,7 @@ bool scalar_set_address(struct maker *m, int reg, struct view *v, struct scalar_
 int scalar_write_large(struct maker *m, int reg)
 {
     struct large_array *c = m->regs[reg].large_array;
-    if (!scalar_is_fresh(&m->regs[reg]) || c->arg < 0)
+    if (!scalar_is_fresh(&m->regs[reg]) || !scalar_may_write(m, c))
         return -1;
     c->version = ++m->version;
     c->written = true;

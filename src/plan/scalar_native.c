@@ -18,46 +18,154 @@ static struct cell *cell_at(const struct translation *t, const void *at)
     return c && c->single ? c : NULL;
 }
 
+/* ---- registers of few elements ---- */
+
+enum { MOST_RUNS = 16 }; /* of a copy */
+
+/* Whether the operation accesses arrays of few elements one by one. */
+static bool takes_elements(struct translation *t, const struct scalar_op *op)
+{
+    switch ((enum scalar_kind)op->kind) {
+    case SCALAR_APPLY:
+        return op->count <= SCALAR_FEW && plan_lanes(&t->pl->scratch, &op->meaning, NULL) > 0;
+    case SCALAR_COPY:
+        return !op->copy->x.origin.large_array && view_elements(&op->copy->out) <= MOST_RUNS;
+    case SCALAR_REDUCE: return scalar_may_translate_reduce(t, op->reduce);
+    case SCALAR_DOT: return scalar_may_translate_dot(op->dot);
+    case SCALAR_MOVE:
+    case SCALAR_JUMP:
+    case SCALAR_JUMP_UNLESS:
+    case SCALAR_SWITCH: return true;
+    default: return false;
+    }
+}
+
+struct splitting {
+    struct translation *t;
+    bool *whole;  /* by register: it is one cell */
+    bool touched; /* another one is accessed */
+    bool mark;
+};
+
+static void note_register(void *context, const void *at, void *pointer, bool write)
+{
+    struct splitting *s = context;
+    const int k = scalar_register_at(&s->t->registers, at);
+    if (k < 0 || s->whole[k])
+        return;
+    s->touched = true;
+    s->whole[k] = s->mark;
+}
+
+/* Registers that are one cell: of one element or many, or accessed in another way. */
+static bool *find_whole(struct translation *t)
+{
+    struct splitting s = {t, ARENA_ARRAY(&t->pl->scratch, bool, t->registers.count), false, false};
+    for (int k = 0; k < t->registers.count; k++)
+        s.whole[k] = t->registers.at[k]->n == 1 || t->registers.at[k]->n > SCALAR_FEW;
+    for (int k = 0; k < t->code->op_count; k++) {
+        s.touched = s.mark = false;
+        scalar_visit(&t->code->ops[k], note_register, &s);
+        s.mark = s.touched && !takes_elements(t, &t->code->ops[k]);
+        if (s.mark)
+            scalar_visit(&t->code->ops[k], note_register, &s);
+    }
+    return s.whole;
+}
+
 static void list_cells(struct translation *t, const struct maker *m)
 {
+    struct arena *a = &m->pl->scratch;
     t->registers = scalar_own_registers(m);
-    t->cells = ARENA_ARRAY(&m->pl->scratch, struct cell, t->registers.count);
-    for (int k = 0; k < t->registers.count; k++) {
-        const struct reg *r = t->registers.at[k];
-        t->cells[k] = (struct cell){.at = r->at,
-                                    .size = dtype_bytes(r->type),
-                                    .type = r->type,
-                                    .single = r->n == 1,
-                                    .value = JIT_NONE};
+    const struct own_registers all = t->registers;
+    const bool *whole = find_whole(t);
+    t->registers = (struct own_registers){
+        0, ARENA_ARRAY(a, const struct reg *, (size_t)all.count *SCALAR_FEW)};
+    t->cells = ARENA_ARRAY(a, struct cell, (size_t)all.count * SCALAR_FEW);
+    for (int k = 0; k < all.count; k++) {
+        const struct reg *r = all.at[k];
+        const int first = t->registers.count, count = whole[k] ? 1 : (int)r->n;
+        const size_t size = dtype_bytes(r->type);
+        for (int e = 0; e < count; e++) {
+            struct reg *element = ARENA_DUP(a, r, 1);
+            element->at += (size_t)e * size;
+            element->n = whole[k] ? r->n : 1;
+            t->cells[first + e] = (struct cell){.at = element->at,
+                                                .size = size,
+                                                .type = r->type,
+                                                .first = first,
+                                                .count = count,
+                                                .single = element->n == 1,
+                                                .value = JIT_NONE};
+            t->registers.at[t->registers.count++] = element;
+        }
+    }
+}
+
+/* ---- accesses ---- */
+
+struct access {
+    const struct translation *t;
+    const struct scalar_op *op;
+};
+
+static void note_write(const struct translation *t, const char *at)
+{
+    struct cell *c = scalar_cell_at(t, at);
+    if (c)
+        c->written = true;
+}
+
+/* Exactly what the operation writes from this address on: what it does not write keeps its value.
+ */
+static void note_writes(const struct access *a, const struct cell *c, const char *at)
+{
+    int64_t index[VIEW_MAX_RANK] = {0};
+    const struct view *out = a->op->kind == SCALAR_COPY ? &a->op->copy->out : NULL;
+    const int64_t n = out                           ? view_elements(out)
+                      : a->op->kind == SCALAR_APPLY ? a->op->count
+                      : a->op->kind == SCALAR_MOVE  ? a->op->count / (int64_t)c->size
+                                                    : c->count;
+    if (c->count == 1)
+        note_write(a->t, at);
+    for (int64_t k = 0; k < n && c->count > 1; k++) {
+        note_write(a->t, out ? view_at(out, index) : at + (size_t)k * c->size);
+        if (out)
+            index_next(out->rank, out->dims, index);
     }
 }
 
 static void note_access(void *context, const void *at, void *pointer, bool write)
 {
-    const struct translation *t = context;
-    struct cell *c = scalar_cell_at(t, at);
+    const struct access *a = context;
+    struct cell *c = scalar_cell_at(a->t, at), *all = c ? &a->t->cells[c->first] : NULL;
     if (!c)
         return;
-    c->reads += !write;
-    c->read_first |= !write && !c->written;
-    c->written |= write;
     c->partial |= at != c->at;
+    for (int k = 0; k < c->count && !write; k++) {
+        all[k].reads++;
+        all[k].read_first |= !all[k].written;
+    }
+    if (write)
+        note_writes(a, c, at);
 }
 
 static void note_slots(const struct translation *t, const struct scalar_slot *slots, int count,
                        bool args)
 {
     for (int k = 0; k < count; k++) {
-        struct cell *c = slots[k].at ? scalar_cell_at(t, slots[k].at) : NULL;
-        if (c)
-            *(args ? &c->is_arg : &c->is_result) = true;
+        const struct cell *c = slots[k].at ? scalar_cell_at(t, slots[k].at) : NULL;
+        for (int e = 0; c && e < c->count; e++) {
+            struct cell *element = &t->cells[c->first + e];
+            *(args ? &element->is_arg : &element->is_result) = true;
+        }
     }
 }
 
 static void survey(struct translation *t)
 {
     for (int k = 0; k < t->code->op_count; k++)
-        scalar_visit(&t->code->ops[k], note_access, t);
+        scalar_visit(&t->code->ops[k], note_access, &(struct access){t, &t->code->ops[k]});
     note_slots(t, t->code->args, t->code->arg_count + SCALAR_IDS, true);
     note_slots(t, t->code->results, t->code->result_count, false);
 }
@@ -110,8 +218,9 @@ static void note_touched(void *context, const void *at, void *pointer, bool writ
 {
     struct translation *t = context;
     const struct cell *c = cell_at(t, at);
-    if (is_variable(c))
-        t->touched[t->touched_count++] = c->value;
+    for (int k = 0; c && k < c->count; k++)
+        if (is_variable(&t->cells[c->first + k]))
+            t->touched[t->touched_count++] = t->cells[c->first + k].value;
 }
 
 static void find_touched(struct translation *t, struct scalar_op *op)
@@ -251,16 +360,26 @@ static void translate_window(struct translation *t, struct scalar_op *op)
         jit_put_label(t->b, label);
 }
 
+/* Elements of the type of `like`. */
+static bool move_elements(struct translation *t, const struct scalar_op *op,
+                          const struct cell *like)
+{
+    for (size_t at = 0; at < (size_t)op->count; at += like->size) {
+        const int v = scalar_read_element(t, (const char *)op->args[0] + at, like->type);
+        if (v == JIT_NONE || !scalar_write_element(t, (char *)op->out + at, like->type, v))
+            return false;
+    }
+    return true;
+}
+
 /* A move between elements of one type stays in registers. */
 static bool translate_move(struct translation *t, struct scalar_op *op)
 {
     const struct cell *from = cell_at(t, op->args[0]), *to = cell_at(t, op->out);
     const struct cell *known = from ? from : to;
-    if (known && known->size == (size_t)op->count &&
-        (is_variable(to) || (from && from->value != JIT_NONE))) {
-        int v = scalar_read_element(t, op->args[0], known->type);
-        return v != JIT_NONE && scalar_write_element(t, op->out, known->type, v);
-    }
+    if (known && op->count % (int64_t)known->size == 0 &&
+        (is_variable(to) || (from && from->value != JIT_NONE)))
+        return move_elements(t, op, known);
     if (from || to) {
         find_touched(t, op);
         jit_call(t->b, scalar_run_other, op, t->touched, t->touched_count);
@@ -286,12 +405,11 @@ static int64_t run_length(const struct view *out, const struct view *x)
 /* A copy of few runs; false: of too many, or of a type without lanes. */
 static bool translate_copy(struct translation *t, const struct scalar_op *op)
 {
-    enum { MOST_RUNS = 16 };
     const struct view *out = &op->copy->out, *x = &op->copy->x.view;
-    const int64_t all = view_elements(out), n = all > 0 ? run_length(out, x) : 1;
+    const bool single = cell_at(t, out->data) || cell_at(t, x->data);
+    const int64_t all = view_elements(out), n = all > 0 && !single ? run_length(out, x) : 1;
     int64_t index[VIEW_MAX_RANK] = {0};
-    if (op->copy->x.origin.large_array || all / n > MOST_RUNS ||
-        (n > 1 && (cell_at(t, out->data) || cell_at(t, x->data))))
+    if (op->copy->x.origin.large_array || all / n > MOST_RUNS)
         return false;
     for (int64_t done = 0; done < all; done += n) {
         char *to = view_at(out, index), *from = view_at(x, index);
@@ -424,7 +542,7 @@ void scalar_set_native(struct maker *m, struct scalar_code *code, bool is_body)
     list_cells(&t, m);
     survey(&t);
     make_variables(&t);
-    t.touched = ARENA_ARRAY(a, int, most_touched(code));
+    t.touched = ARENA_ARRAY(a, int, (size_t)most_touched(code) * SCALAR_FEW);
     for (int k = 0; k < code->op_count && ok;) {
         if (t.labels[k] >= 0)
             jit_put_label(t.b, t.labels[k]);

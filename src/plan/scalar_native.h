@@ -6,13 +6,15 @@
 
 #include "plan/scalar.h"
 
-/* A register, and what is known about it. One of one element may become a variable. */
+/* A register, and what is known about it. One of one element may become a variable. A register of
+ * few elements that are accessed one by one is as many cells. */
 struct cell {
     const char *at;
     size_t size;
     enum dtype type;
-    bool single;  /* has one element */
-    bool partial; /* accessed as another type, or in part */
+    int first, count; /* cells of its register */
+    bool single;      /* has one element */
+    bool partial;     /* accessed as another type, or in part */
     bool written, read_first, is_arg, is_result;
     int reads; /* number of operands that are read from it */
     int value; /* of the machine program: a variable or a constant; JIT_NONE: in memory */
@@ -22,8 +24,8 @@ struct translation {
     struct planner *pl;
     struct scalar_code *code;
     struct jit_builder *b;
-    struct own_registers registers;
-    struct cell *cells;          /* by number of the register */
+    struct own_registers registers; /* one for each cell */
+    struct cell *cells;
     int *labels;                 /* by operation; -1: no jump goes there */
     int *touched, touched_count; /* variables that the current operation touches */
 };
@@ -41,6 +43,11 @@ bool scalar_write_element(struct translation *t, void *at, enum dtype type, int 
 int scalar_translate_group(struct translation *t, int first);
 
 /* ---- scalar_native_array.c: reductions and products of small arrays ---- */
+
+/* Whether they are translated; else they are called. */
+
+bool scalar_may_translate_reduce(struct translation *t, const struct scalar_reduce *r);
+bool scalar_may_translate_dot(const struct scalar_dot *d);
 
 /* False: nothing was translated. */
 

@@ -298,15 +298,26 @@ static int prepare_fold(struct fold *f, int *steps)
                            f->opcode, f->work);
 }
 
+/* The number of lanes; 0: it is not translated. */
+static int lanes_of_fold(struct fold *f)
+{
+    int steps, lanes = prepare_fold(f, &steps);
+    if (lanes == 0)
+        return 0;
+    lanes = lanes_of_results(f, lanes);
+    return view_elements(&f->r->out[0]) <= MOST_STEPS / (f->under * steps) * lanes ? lanes : 0;
+}
+
+bool scalar_may_translate_reduce(struct translation *t, const struct scalar_reduce *r)
+{
+    return lanes_of_fold(&(struct fold){.t = t, .r = r}) > 0;
+}
+
 bool scalar_translate_reduce(struct translation *t, const struct scalar_reduce *r)
 {
     struct fold f = {.t = t, .r = r};
-    int steps, lanes = prepare_fold(&f, &steps);
-    if (lanes == 0)
-        return false;
-    lanes = lanes_of_results(&f, lanes);
-    return view_elements(&r->out[0]) <= MOST_STEPS / (f.under * steps) * lanes &&
-           fold_all(&f, lanes);
+    const int lanes = lanes_of_fold(&f);
+    return lanes > 0 && fold_all(&f, lanes);
 }
 
 /* ---- products ---- */
@@ -375,10 +386,15 @@ static bool multiply(struct translation *t, const struct scalar_dot *d,
     return write_lanes(t, d->out.data + i * p->c_row + j * p->c_column, type, lanes, sum);
 }
 
+bool scalar_may_translate_dot(const struct scalar_dot *d)
+{
+    return !d->lhs.origin.large_array && !d->rhs.origin.large_array &&
+           kern_dot_is_sequential(&d->out, &d->lhs.view, &d->rhs.view, &d->dims);
+}
+
 bool scalar_translate_dot(struct translation *t, const struct scalar_dot *d)
 {
-    if (d->lhs.origin.large_array || d->rhs.origin.large_array ||
-        !kern_dot_is_sequential(&d->out, &d->lhs.view, &d->rhs.view, &d->dims))
+    if (!scalar_may_translate_dot(d))
         return false;
     struct product_shape p = product_of(d);
     const enum dtype type = d->out.dtype;

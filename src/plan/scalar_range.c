@@ -138,12 +138,12 @@ static bool range_of_part(const struct maker *m, const struct inst *loop, struct
            out->max <= max;
 }
 
-void scalar_know_counter(struct maker *m, const struct inst *loop, struct leaves init,
+bool scalar_know_counter(struct maker *m, const struct inst *loop, struct leaves init,
                          struct leaves state)
 {
     const struct inst *next = inst_computation(loop, A_BODY)->root;
     if (m->pl->p->options.plain || !is_flat(next) || next->operand_count != state.count)
-        return;
+        return false;
     const int64_t trips = trips_of(m, loop, init, state);
     for (int k = 0; k < state.count; k++) {
         struct scalar_range range;
@@ -151,6 +151,7 @@ void scalar_know_counter(struct maker *m, const struct inst *loop, struct leaves
             range_of_part(m, loop, init, k, trips, m->regs[state.at[k]].type, &range))
             m->regs[state.at[k]].range = ARENA_DUP(&m->pl->scratch, &range, 1);
     }
+    return trips > 0;
 }
 
 void scalar_forget_counters(struct maker *m, struct leaves state)

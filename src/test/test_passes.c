@@ -364,8 +364,9 @@ START_TEST(constant_loops_are_folded_in_the_first_run)
         const char *operation, *result;
         int kept;
     } cases[] = {
-        {"add(x, s)", "s32[] get-tuple-element(w), index=1", 2}, /* the loop and an iota */
-        {"add(x, s)", "s32[90000] get-tuple-element(w), index=2", 0},
+        /* the loop, its sum and two iotas */
+        {"add(x, s)", "s32[] get-tuple-element(w), index=1", 4},
+        {"add(x, s)", "s32[90000] get-tuple-element(w), index=2", 2}, /* the sum and its iota */
         {"custom-call(x, s), custom_call_target=\"Sharding\", custom_call_has_side_effect=true",
          "s32[] get-tuple-element(w), index=1", 0},
     };
