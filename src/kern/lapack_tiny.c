@@ -17,15 +17,16 @@
 #include "kern/nest.h"
 
 enum {
-    TINY = 64,        /* maximum number of rows and columns of a factored or triangular matrix */
+    TINY = 100,       /* maximum number of rows and columns of a factored or triangular matrix */
     TINY_COUNT = 256, /* maximum number of solutions */
     LANE_BYTES = 32,  /* lanes of a vector: elements of a row, or solutions */
     GROUPS = 4,       /* vectors of solutions that are computed at a time */
-    MAX_PITCH = TINY + LANE_BYTES / 4
+    LANES = LANE_BYTES / 4, /* of f32; f64 has fewer */
+    MAX_PITCH = (TINY / LANES + 2) * LANES
 };
 
 /* Elements between rows of n elements: the last lanes of a row may lie behind its end. */
-static int64_t pitch_of(fint n) { return round_up(n, LANE_BYTES / 4) + LANE_BYTES / 4; }
+static int64_t pitch_of(fint n) { return round_up(n, LANES) + LANES; }
 
 /* A triangular system: element (i, k) of the matrix is at a + i * ai + k * ak, in bytes; it is
  * lower triangular, or upper triangular. */

@@ -328,8 +328,11 @@ START_TEST(small_reflectors_agree_with_reference)
     static const double scales[] = {1, 1e-30, 1e30, 1e-200, 1e200, 0};
     for (int seed = 0; seed < 120; seed++) {
         struct random r = {(uint64_t)seed};
-        const int64_t m = random_in(&r, 1, 20), n = random_in(&r, 1, 20), few = m < n ? m : n,
-                      dims[3] = {5, m, n}, tall[3] = {5, m, few}, line[2] = {5, few};
+        const bool large = seed % 30 == 7; /* about the size from which LAPACK computes them */
+        const int64_t m = large ? random_in(&r, 97, 101) : random_in(&r, 1, 20),
+                      n = large ? random_in(&r, 97, 101) : random_in(&r, 1, 20),
+                      few = m < n ? m : n, dims[3] = {5, m, n}, tall[3] = {5, m, few},
+                      line[2] = {5, few};
         const double scale = scales[(size_t)seed % (t == DT_F64 ? 6 : 3)];
         struct random_view a = random_array(&r, t, 3, dims), tau[2], qr[2], q[2];
         for (int64_t i = 0; i < 5 * m * n; i++) {
