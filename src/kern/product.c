@@ -563,12 +563,12 @@ static void merge(struct product *p)
 /* Whether gemm, which keeps the sums of more rows in registers, reads the matrix in place too. */
 static bool are_rows(const struct product *p)
 {
-    enum { ENOUGH_ROWS = 5 };
+    enum { ENOUGH_ROWS = 5, PANELS = 4 }; /* the last one may not be whole, and is packed */
     struct gemm g;
     if (nest_points(&p->m) < ENOUGH_ROWS)
         return false;
     choose(&g, p);
-    return nest_points(&p->n) >= g.columns && usable_columns(&g, p);
+    return nest_points(&p->n) >= PANELS * g.columns && usable_columns(&g, p);
 }
 
 /* Whether it is a product of a matrix and a few vectors; may change the nests to the form that
