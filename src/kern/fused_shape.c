@@ -7,6 +7,9 @@
 enum {
     /* elements of a tile, where rows are reduced; more if a longer row must be whole */
     REDUCTION_TILE = 4 * KERN_TILE,
+    /* of several rows that are reduced: ops on row values cost a call for each block */
+    ROWS_TILE = 16 * KERN_TILE,
+    MANY_BLOCKS = 16,           /* so that each thread has some */
     TILE_BYTES = 8 * KERN_TILE, /* where nothing is reduced: a block costs as much as some bytes */
     LINE = 16,                  /* elements of f32 in a cache line */
     LONG_ROW = 64,              /* columns that are worth a call */
@@ -68,6 +71,15 @@ static void choose_lanes(struct fused_shape *s, bool whole, size_t width)
     s->block_columns = whole ? s->columns : min_i64(s->columns, columns - columns % REDUCER_ROWS);
 }
 
+/* Elements of a block of several rows. */
+static int64_t choose_rows_tile(const struct fused_shape *s, const struct kern_fused *f,
+                                int64_t tile)
+{
+    if (f->reducer_count == 0 || s->lanes > 1)
+        return tile;
+    return max_i64(tile, min_i64(ROWS_TILE, s->rows / MANY_BLOCKS * s->columns));
+}
+
 void fused_shape_init(struct fused_shape *s, const struct kern_fused *f, int64_t run)
 {
     const int64_t all = dims_elements(f->rank, f->dims);
@@ -82,8 +94,9 @@ void fused_shape_init(struct fused_shape *s, const struct kern_fused *f, int64_t
     if (s->rows == 0)
         return;
     s->by_rows = f->single && s->lanes == 1 && s->columns >= LONG_ROW * (1 + s->columns % LANES);
-    if (s->columns * s->lanes < tile) {
-        s->block_rows = min_i64(tile / (s->columns * s->lanes), s->rows);
+    const int64_t row = s->columns * s->lanes, rows_tile = choose_rows_tile(s, f, tile);
+    if (row < rows_tile) {
+        s->block_rows = min_i64(rows_tile / row, s->rows);
         s->block_columns = s->columns;
         s->block_lanes = s->lanes;
     } else if (f->lane_rank > 0) {

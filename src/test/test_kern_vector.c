@@ -367,6 +367,65 @@ START_TEST(random_bits_agree_with_reference)
 }
 END_TEST
 
+/* ---- NaNs ---- */
+
+/* What results of bf16 and f16 are rounded by: NaNs of operations on their values, in f32, have no
+ * bits below theirs. */
+static void expect_short_nans(const struct kern_tiles *tiles, const char *opcode)
+{
+    enum { CODES = 1 << 13, OTHERS = 8 };
+    static const uint32_t others[OTHERS] = {0,          0x3f800000, 0xff800000, 0x7fc00000,
+                                            0x7fff0000, 0xff810000, 0x40490000, 0x00010000};
+    static uint32_t x[CODES], y[CODES], out[CODES];
+    kern_tile_fn *fn = tiles->vector(opcode, DT_F32);
+    ck_assert_msg(fn != NULL, "%s", opcode);
+    for (int other = 0; other < 2 * OTHERS; other++) {
+        for (uint32_t i = 0; i < CODES; i++) {
+            x[i] = (8 * i + 7) << 16;
+            y[i] = others[other / 2];
+        }
+        fn(out, other % 2 ? (const void *const[]){y, x} : (const void *const[]){x, y}, CODES);
+        for (int i = 0; i < CODES; i++)
+            ck_assert_msg((out[i] & 0x7fffffff) <= 0x7f800000 || (out[i] & 0xffff) == 0,
+                          "%s of %#x and %#x: %#x", opcode, x[i], y[i], out[i]);
+    }
+}
+
+START_TEST(nans_have_no_lower_bits_than_operands)
+{
+    static const char *const opcodes[] = {"acos",        "acosh",
+                                          "add",         "asin",
+                                          "asinh",       "atan2",
+                                          "atanh",       "cbrt",
+                                          "cosh",        "cosine",
+                                          "divide",      "erf",
+                                          "exponential", "exponential-minus-one",
+                                          "log",         "log-plus-one",
+                                          "logistic",    "multiply",
+                                          "power",       "remainder",
+                                          "rsqrt",       "sine",
+                                          "sinh",        "sqrt",
+                                          "subtract",    "tan",
+                                          "tanh"};
+    for (size_t k = 0; k < COUNT_OF(opcodes); k++) {
+        expect_short_nans(kern_tiles(), opcodes[k]);
+        expect_short_nans(kern_plain_tiles(), opcodes[k]);
+    }
+}
+END_TEST
+
+START_TEST(nans_of_narrow_floats_keep_their_payload)
+{
+    const uint16_t bf16[] = {0x7fc1, 0xffff, 0x7f81}, one[] = {0x3f80, 0x3f80, 0x3f80},
+                   f16[] = {0x7e01, 0xffff, 0x7c01}, half[] = {0x3800, 0x3800, 0x3800};
+    uint16_t out[3];
+    kern_find_elementwise("multiply", DT_BF16)(out, (const void *const[]){bf16, one}, 3);
+    ck_assert_mem_eq(out, ((uint16_t[]){0x7fc1, 0xffff, 0x7fc1}), sizeof out);
+    kern_find_elementwise("multiply", DT_F16)(out, (const void *const[]){f16, half}, 3);
+    ck_assert_mem_eq(out, ((uint16_t[]){0x7e01, 0xffff, 0x7e01}), sizeof out);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kern_vector");
@@ -378,6 +437,8 @@ int main(void)
     tcase_add_test(tcase, conversions_do_not_depend_on_instruction_set);
     tcase_add_test(tcase, results_do_not_depend_on_position);
     tcase_add_test(tcase, random_bits_agree_with_reference);
+    tcase_add_test(tcase, nans_have_no_lower_bits_than_operands);
+    tcase_add_test(tcase, nans_of_narrow_floats_keep_their_payload);
     suite_add_tcase(suite, tcase);
     return check_run(suite);
 }
