@@ -171,8 +171,10 @@ struct program *plan_module(struct diags *ds, struct module *m, const struct pla
     p->module = m;
     p->options = *options;
     p->kern = options->plain ? &kern_plain : &kern_fast;
-    struct planner pl = {
-        .ds = ds, .p = p, .tiles = options->plain ? kern_plain_tiles() : kern_tiles()};
+    struct planner pl = {.ds = ds,
+                         .p = p,
+                         .tiles = options->plain ? kern_plain_tiles() : kern_tiles(),
+                         .hoisting_budget = PLAN_HOISTING_BUDGET};
     arena_init(&pl.scratch);
     pl.by_computation = ARENA_ARRAY(&pl.scratch, struct function *, m->computation_count);
     pl.traffic = ARENA_ARRAY(&pl.scratch, struct traffic_list *, m->computation_count);

@@ -38,7 +38,8 @@
 enum {
     PLAN_MAX_DEPTH = 500, /* nesting of calls: each level uses C stack */
     /* leaves of one value: nested tuples of a few lines can have very many */
-    PLAN_MAX_LEAVES = 1 << 20
+    PLAN_MAX_LEAVES = 1 << 20,
+    PLAN_HOISTING_BUDGET = 1 << 17
 };
 
 struct planner {
@@ -56,9 +57,11 @@ struct planner {
     bool *needed;                     /* by number of the leaf; NULL: unknown */
     const struct site **sites;        /* by index: what runs it */
     uint8_t *computes;                /* enum known, by index: it has no side effects */
-    uint8_t *differs;     /* enum known, by index: its values may differ between participants */
-    uint8_t *not_scalar;  /* by index: it cannot be scalar code; bits of scalar.c */
-    struct map constants; /* small ones: type, shape and hash of the bytes -> number */
+    uint8_t *differs;    /* enum known, by index: its values may differ between participants */
+    uint8_t *not_scalar; /* by index: it cannot be scalar code; bits of scalar.c */
+    /* instructions that may still be visited in vain to compile loops with what they hoist */
+    int hoisting_budget;
+    struct map constants;             /* small ones: type, shape and hash of the bytes -> number */
     const struct computation **equal; /* by index: the first equal one, or NULL; same.c */
     struct map contents;              /* numbers of instructions -> computation */
     struct map inst_numbers;          /* instruction -> number */

@@ -682,7 +682,7 @@ bool scalar_of_inst(struct build *b, const struct inst *i, struct leaves *operan
                       .in_loop = i->opcode == OP_WHILE,
                       .takes_large = !pl->p->dynamic && !pl->p->options.plain};
     *code = NULL;
-    m.preheader.enabled = m.in_loop && m.takes_large;
+    m.preheader.enabled = m.in_loop && m.takes_large && pl->hoisting_budget > 0;
     if (!all_fit(&m, i->shape, true))
         return true;
     struct leaves *env = scalar_loose_leaves(pl, i->parent->inst_count);
@@ -700,5 +700,7 @@ bool scalar_of_inst(struct build *b, const struct inst *i, struct leaves *operan
     m.arg_count = args.count;
     if (make_inst(&m, i, env, args, &results))
         *code = finish(&m, args, results, NULL, false);
+    else if (m.preheader.enabled)
+        pl->hoisting_budget -= SCALAR_BUDGET - m.budget;
     return !*code || scalar_emit_preheader(b, &m.preheader, operands);
 }

@@ -65,7 +65,7 @@ struct preheader {
     int branches;           /* conditionals around what is compiled now */
     int uncertain;          /* those, and loops that may have no iteration */
     struct cost speculated; /* of hoisted instructions that the loop may not execute */
-    bool failed;            /* some computation could be compiled with other arguments */
+    bool failed;            /* with other arguments, a computation might be compiled */
 };
 
 struct reg {
