@@ -103,8 +103,6 @@ const struct tile_set *tile_set(void); /* the set for this processor */
 #define tile_integers TILE_OWN(tile_integers)
 #define tile_floats TILE_OWN(tile_floats)
 #define tile_complexes TILE_OWN(tile_complexes)
-#define tile_plain_floats TILE_OWN(tile_plain_floats)
-#define tile_plain_complexes TILE_OWN(tile_plain_complexes)
 #define tile_vectors TILE_OWN(tile_vectors)
 #define tile_sleef TILE_OWN(tile_sleef)
 #define tile_complex_vectors TILE_OWN(tile_complex_vectors)
