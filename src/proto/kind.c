@@ -5,44 +5,7 @@
  * take one for another.
  */
 #include "proto/proto.h"
-
-enum { VARINT = 0, BITS64 = 1, BYTES = 2, BITS32 = 5 };
-
-/* A field of a message in wire format. */
-struct field {
-    unsigned number, type;
-    struct str value;
-};
-
-static bool take_varint(struct str *s, uint64_t *out)
-{
-    *out = 0;
-    for (unsigned shift = 0; shift < 70 && s->len > 0; shift += 7) {
-        const unsigned char b = (unsigned char)*str_take(s, 1).ptr;
-        if (shift < 64)
-            *out |= (uint64_t)(b & 127) << shift;
-        if (b < 128)
-            return true;
-    }
-    return false;
-}
-
-static bool take_field(struct str *s, struct field *out)
-{
-    uint64_t tag, n;
-    if (!take_varint(s, &tag) || tag >> 3 == 0 || tag > UINT32_MAX)
-        return false;
-    *out = (struct field){(unsigned)(tag >> 3), (unsigned)(tag & 7), {s->ptr, 0}};
-    if (out->type == VARINT)
-        return take_varint(s, &n);
-    if (out->type != BYTES && out->type != BITS64 && out->type != BITS32)
-        return false;
-    n = out->type == BITS64 ? 8 : 4;
-    if ((out->type == BYTES && !take_varint(s, &n)) || n > s->len)
-        return false;
-    out->value = str_take(s, n);
-    return true;
-}
+#include "wire/field.h"
 
 /* What the fields of one level show. */
 struct survey {
@@ -50,19 +13,18 @@ struct survey {
     bool module_types;    /* the types are those of an HloModuleProto */
     struct str first;     /* field 1, if length-delimited */
     bool has_first, more; /* more: field 2 is length-delimited, or 3 a varint */
-    uint64_t second;
 };
 
-static void note_field(struct survey *y, const struct field *f)
+static void note_field(struct survey *y, const struct wire_field *f)
 {
-    const bool bytes = f->type == BYTES;
+    const bool bytes = f->type == WIRE_BYTES;
     if (y->module_types && f->number <= 4 && (!bytes || (f->number <= 2 && !str_is_utf8(f->value))))
         y->module_types = false;
-    if ((f->number == 5 || f->number == 6) && f->type != VARINT)
+    if ((f->number == 5 || f->number == 6) && f->type != WIRE_VARINT)
         y->module_types = false;
     y->computations |= f->number == 3 && bytes;
     y->shape |= f->number == 4 && bytes;
-    y->more |= (f->number == 2 && bytes) || (f->number == 3 && f->type == VARINT);
+    y->more |= (f->number == 2 && bytes) || (f->number == 3 && f->type == WIRE_VARINT);
     if (f->number == 1 && bytes && !y->has_first) {
         y->has_first = true;
         y->first = f->value;
@@ -72,9 +34,10 @@ static void note_field(struct survey *y, const struct field *f)
 static struct survey look_at(struct str s)
 {
     struct survey y = {.module_types = true};
-    struct field f;
-    while (s.len > 0) {
-        if (!take_field(&s, &f))
+    struct wire_cursor c = {s.ptr, s.ptr + s.len};
+    struct wire_field f;
+    while (c.at < c.end) {
+        if (!wire_next(&c, &f))
             return y;
         note_field(&y, &f);
     }
@@ -104,8 +67,10 @@ static bool is_literal(const struct survey *y)
 
 struct str proto_container_message(struct str s)
 {
+    struct wire_cursor c = {s.ptr, s.ptr + s.len};
     uint64_t n;
-    return take_varint(&s, &n) && n <= s.len ? (struct str){s.ptr, n} : (struct str){s.ptr, 0};
+    const bool whole = wire_varint(&c, &n) && n <= (size_t)(c.end - c.at);
+    return (struct str){c.at, whole ? n : 0};
 }
 
 static bool is_container(struct str s)

@@ -4,7 +4,7 @@
 #ifndef HLO_WIRE_H
 #define HLO_WIRE_H
 
-#include "base/base.h"
+#include "wire/field.h"
 
 #include <protobuf-c/protobuf-c.h>
 
@@ -47,23 +47,8 @@ ProtobufCMessage *wire_unpack(struct wire_scan *scan, const ProtobufCMessageDesc
                               struct str bytes);
 void wire_free(ProtobufCMessage *message); /* NULL is allowed */
 
-/* ---- reading and writing of fields ---- */
+/* ---- writing of fields ---- */
 
-enum wire_type { WIRE_VARINT = 0, WIRE_BITS64 = 1, WIRE_BYTES = 2, WIRE_BITS32 = 5 };
-
-struct wire_cursor {
-    const char *at, *end;
-};
-struct wire_field {
-    unsigned number;
-    enum wire_type type;
-    struct str value; /* of a varint, its bytes */
-    uint64_t varint;
-};
-/* Reads a varint of at most ten bytes; false if it is malformed. */
-bool wire_varint(struct wire_cursor *c, uint64_t *out);
-/* Reads the next field; false if it is malformed or truncated. */
-bool wire_next(struct wire_cursor *c, struct wire_field *out);
 /* Whether it may be a string: UTF-8 without NUL. */
 bool wire_is_text(struct str s);
 /* The wire type of a field that is not packed. */
