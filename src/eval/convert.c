@@ -17,22 +17,15 @@ static void physical_order(const struct shape *s, int64_t *perm)
                       : k;
 }
 
-static void permute(const struct shape *s, const int64_t *perm, int64_t *dims)
-{
-    for (int k = 0; k < s->rank; k++)
-        dims[k] = s->dims[perm[k]];
-}
-
 /* The operand as one row of elements in memory order. */
 static bool bytes_in_order(struct eval *ev, const struct step *s, struct value *row)
 {
     const struct shape *shape = s->inst->operands[0]->shape;
-    int64_t perm[VIEW_MAX_RANK], dims[VIEW_MAX_RANK];
+    int64_t perm[VIEW_MAX_RANK];
     struct view turned;
     physical_order(shape, perm);
-    permute(shape, perm, dims);
-    kern_view_transpose(&turned, eval_view(ev, s, 0), perm);
-    if (!value_new(ev, row, shape->dtype, shape->rank, dims))
+    kern_view_pick(&turned, eval_view(ev, s, 0), shape->rank, perm);
+    if (!value_new(ev, row, shape->dtype, shape->rank, turned.dims))
         return eval_no_memory(ev, s, shape);
     EVAL_RUN(ev, copy, ev->workers, &row->view, &turned);
     return true;
@@ -100,13 +93,12 @@ static bool read_bytes(struct eval *ev, const struct step *s, const struct view 
                        struct view *out)
 {
     const struct shape *to = s->inst->shape;
-    int64_t perm[VIEW_MAX_RANK], dims[VIEW_MAX_RANK], n = view_elements(row),
-                                                      requested = view_elements(out);
+    int64_t perm[VIEW_MAX_RANK], n = view_elements(row), requested = view_elements(out);
     struct view flat, ordered_flat, turned;
     struct value ordered = {0};
     physical_order(to, perm);
-    permute(to, perm, dims);
-    if (!value_new(ev, &ordered, out->dtype, to->rank, dims))
+    kern_view_pick(&turned, out, to->rank, perm);
+    if (!value_new(ev, &ordered, out->dtype, to->rank, turned.dims))
         return eval_no_memory(ev, s, to);
     view_dense(&flat, row->dtype, 1, &n, row->data);
     view_dense(&ordered_flat, out->dtype, 1, &requested, ordered.view.data);
@@ -115,7 +107,6 @@ static bool read_bytes(struct eval *ev, const struct step *s, const struct view 
         copy_first(ev, &ordered_flat, &flat, requested);
     else
         ok = recast_row(ev, s, &flat, &ordered_flat);
-    kern_view_transpose(&turned, out, perm);
     if (ok)
         EVAL_RUN(ev, copy, ev->workers, &turned, &ordered.view);
     value_drop(ev, &ordered);

@@ -67,7 +67,8 @@ static bool eval_broadcast(struct eval *ev, const struct step *s)
 static bool eval_transpose(struct eval *ev, const struct step *s)
 {
     struct view v;
-    kern_view_transpose(&v, eval_view(ev, s, 0), inst_ints(s->inst, A_DIMENSIONS).at);
+    kern_view_pick(&v, eval_view(ev, s, 0), s->inst->shape->rank,
+                   inst_ints(s->inst, A_DIMENSIONS).at);
     return eval_moved(ev, s, &v);
 }
 

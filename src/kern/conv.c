@@ -22,7 +22,7 @@ static void pick(struct view *v, const struct view *x, int spatial, int64_t firs
     int64_t order[VIEW_MAX_RANK] = {first, second};
     for (int d = 0; d < spatial; d++)
         order[d + 2] = rest[d];
-    view_pick(v, x, spatial + 2, order);
+    kern_view_pick(v, x, spatial + 2, order);
 }
 
 static void sort_dims(struct conv *c, const struct view *out, const struct view *lhs,

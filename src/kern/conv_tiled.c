@@ -176,7 +176,7 @@ static void contracted_order(struct view *v, const struct view *k, bool features
     order[n++] = 1;
     if (!features_first)
         order[n++] = 0;
-    view_pick(v, k, n, order);
+    kern_view_pick(v, k, n, order);
 }
 
 /* The kernel as a matrix [k, features] or, by rows, [features, k], of elements of type `type`. */

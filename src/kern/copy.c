@@ -45,7 +45,7 @@ static void stream_line(char *out, const char *x)
 #endif
 }
 
-static void stream_end(void)
+void copy_stream_end(void)
 {
 #if defined STREAMS
     _mm_sfence(); /* non-temporal stores are not ordered with others */
@@ -66,8 +66,6 @@ static void stream_row(char *out, const char *x, int64_t n, int64_t step)
 }
 
 void copy_stream(char *out, const char *x, int64_t n) { stream_row(out, x, n, LINE); }
-
-void copy_stream_end(void) { stream_end(); }
 
 static void streamed_rows(char *out, const char *x, const int64_t *dims, const int64_t *out_strides,
                           const int64_t *x_strides)
@@ -567,7 +565,7 @@ void copy_plan_run(const struct copy_plan *p, char *out, const char *x)
 void copy_plan_end(const struct copy_plan *p)
 {
     if (p->streams)
-        stream_end();
+        copy_stream_end();
 }
 
 /* ---- shared by threads ---- */

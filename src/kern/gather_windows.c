@@ -36,8 +36,8 @@ static void window_views(struct windows *w, const struct view *whole, const stru
         if (!i64_in(dims->collapsed, dims->collapsed_count, d) &&
             !i64_in(dims->operand_batching, dims->batching_count, d))
             kept[count++] = d;
-    view_pick(&w->whole_window, whole, count, dims->offset_dims);
-    view_pick(&w->array_window, array, count, kept);
+    kern_view_pick(&w->whole_window, whole, count, dims->offset_dims);
+    kern_view_pick(&w->array_window, array, count, kept);
     for (int k = 0; k < count; k++) {
         w->array_window.dims[k] = window[kept[k]];
         w->fixed[k] = !i64_in(dims->start_index_map, dims->map_count, kept[k]);

@@ -206,9 +206,10 @@ typedef void kern_pad_fn(struct thread_pool *workers, const struct view *out, co
                          const void *value, const struct kern_pad_dim *dims);
 
 /* Views of views, without copying: row-major `dims` over the same bytes when x is dense (else
- * false); transposed; broadcast along new dimensions; a strided window; reversed dimensions. */
+ * false); of some dimensions, in any order; broadcast along new dimensions; a strided window;
+ * reversed dimensions. */
 bool kern_view_reshape(struct view *out, const struct view *x, int rank, const int64_t *dims);
-void kern_view_transpose(struct view *out, const struct view *x, const int64_t *permutation);
+void kern_view_pick(struct view *out, const struct view *x, int count, const int64_t *dimensions);
 void kern_view_broadcast(struct view *out, const struct view *x, int rank, const int64_t *dims,
                          const int64_t *dimensions);
 void kern_view_slice(struct view *out, const struct view *x, const int64_t *start,

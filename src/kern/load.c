@@ -58,13 +58,3 @@ void kern_convert_view(struct thread_pool *workers, const struct view *out, cons
     else
         kern_map_tiles(workers, kern_find_convert(out->dtype, x->dtype), out, 1, x);
 }
-
-void view_pick(struct view *out, const struct view *x, int count, const int64_t *dimensions)
-{
-    struct view picked = {.dtype = x->dtype, .rank = count, .data = x->data};
-    for (int d = 0; d < count; d++) {
-        picked.dims[d] = x->dims[dimensions[d]];
-        picked.strides[d] = x->strides[dimensions[d]];
-    }
-    *out = picked;
-}

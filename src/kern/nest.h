@@ -179,9 +179,6 @@ void kern_convert_view(struct thread_pool *workers, const struct view *out, cons
 
 enum { LOADER_BYTES = KERN_TILE * 16 };
 
-/* A view of x with dims and strides taken from a list of its dimensions. */
-void view_pick(struct view *out, const struct view *x, int count, const int64_t *dimensions);
-
 /* ---- reduce.c ---- */
 
 /* kern_reduce of one operand by a recognized combiner, in the given work type. False: out of

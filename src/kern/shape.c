@@ -129,9 +129,14 @@ bool kern_view_reshape(struct view *out, const struct view *x, int rank, const i
 }
 
 /* spec: Transpose */
-void kern_view_transpose(struct view *out, const struct view *x, const int64_t *permutation)
+void kern_view_pick(struct view *out, const struct view *x, int count, const int64_t *dimensions)
 {
-    view_pick(out, x, x->rank, permutation);
+    struct view picked = {.dtype = x->dtype, .rank = count, .data = x->data};
+    for (int d = 0; d < count; d++) {
+        picked.dims[d] = x->dims[dimensions[d]];
+        picked.strides[d] = x->strides[dimensions[d]];
+    }
+    *out = picked;
 }
 
 /* spec: BroadcastInDim */

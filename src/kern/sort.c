@@ -279,7 +279,7 @@ static struct key_entry *sort_group(struct sorter *s, int64_t n, struct key_entr
     share_line(s, n, make_entries, &(struct entry_making){group, made});
     for (int64_t i = 0; i < n; i++)
         sorted[i].key = made[sorted[i].index].key;
-    return sort_key_entries(s->workers, sorted, other, n);
+    return sort_key_entries(s->workers, sorted, other, n, 0);
 }
 
 /* Key and index as a struct; from the least significant group of keys on. */
@@ -290,7 +290,7 @@ static uint64_t *order_by_entries(struct sorter *s, int64_t n)
     for (int k = 0; k < s->key_count; k = group_end(s, k))
         groups[count++] = k;
     share_line(s, n, make_entries, &(struct entry_making){groups[count - 1], e});
-    struct key_entry *sorted = sort_key_entries(s->workers, e, scratch, n);
+    struct key_entry *sorted = sort_key_entries(s->workers, e, scratch, n, 0);
     for (int k = count - 2; k >= 0; k--)
         sorted = sort_group(s, n, sorted, groups[k]);
     uint64_t *order = (uint64_t *)(void *)(sorted == e ? scratch : e);
@@ -419,7 +419,7 @@ static void *sorted_keys(struct sorter *s, int64_t n)
     share_line(s, n, make_keys_alone, s->scratch);
     if (s->rules->width == sizeof *wide)
         return sort_words64(s->workers, wide, wide + n, n, 0);
-    return sort_words32(s->workers, narrow, narrow + n, n);
+    return sort_words32(s->workers, narrow, narrow + n, n, 0);
 }
 
 struct storing {

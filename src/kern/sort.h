@@ -35,10 +35,11 @@ enum { PACKED_KEY = 32 };
 
 /* Sort n entries, with workspace for as many more; return which of the two buffers has the result.
  * By bits below `lowest`, words are in order already. */
-uint32_t *sort_words32(struct thread_pool *workers, uint32_t *e, uint32_t *scratch, int64_t n);
+uint32_t *sort_words32(struct thread_pool *workers, uint32_t *e, uint32_t *scratch, int64_t n,
+                       unsigned lowest);
 uint64_t *sort_words64(struct thread_pool *workers, uint64_t *e, uint64_t *scratch, int64_t n,
                        unsigned lowest);
 struct key_entry *sort_key_entries(struct thread_pool *workers, struct key_entry *e,
-                                   struct key_entry *scratch, int64_t n);
+                                   struct key_entry *scratch, int64_t n, unsigned lowest);
 
 #endif

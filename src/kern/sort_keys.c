@@ -217,7 +217,7 @@ struct shared_sort {
     uint32_t *places;
 };
 
-#define SHARED_SORT_OF(NAME, E, KEY)                                                               \
+#define SHARED_SORT_OF(NAME, SORT, E, KEY)                                                         \
     static void NAME##_differ(void *context, int64_t part, int worker)                             \
     {                                                                                              \
         struct shared_sort *s = context;                                                           \
@@ -263,8 +263,7 @@ struct shared_sort {
                 memcpy(to + begin, from + begin, (size_t)n * sizeof *to);                          \
         }                                                                                          \
     }                                                                                              \
-    static E *NAME##_share(struct thread_pool *workers, E *from, E *to, int64_t n,                 \
-                           unsigned lowest)                                                        \
+    E *SORT(struct thread_pool *workers, E *from, E *to, int64_t n, unsigned lowest)               \
     {                                                                                              \
         struct shared_sort s = {.from = from, .to = to, .n = n, .lowest = lowest};                 \
         if (n < SHARED_FROM || n > UINT32_MAX)                                                     \
@@ -326,23 +325,6 @@ static void add_up_places(struct shared_sort *s)
 SORT_OF(word32, uint32_t, WORD_KEY)
 SORT_OF(word64, uint64_t, WORD_KEY)
 SORT_OF(entry, struct key_entry, ENTRY_KEY)
-SHARED_SORT_OF(word32, uint32_t, WORD_KEY)
-SHARED_SORT_OF(word64, uint64_t, WORD_KEY)
-SHARED_SORT_OF(entry, struct key_entry, ENTRY_KEY)
-
-uint32_t *sort_words32(struct thread_pool *workers, uint32_t *e, uint32_t *scratch, int64_t n)
-{
-    return word32_share(workers, e, scratch, n, 0);
-}
-
-uint64_t *sort_words64(struct thread_pool *workers, uint64_t *e, uint64_t *scratch, int64_t n,
-                       unsigned lowest)
-{
-    return word64_share(workers, e, scratch, n, lowest);
-}
-
-struct key_entry *sort_key_entries(struct thread_pool *workers, struct key_entry *e,
-                                   struct key_entry *scratch, int64_t n)
-{
-    return entry_share(workers, e, scratch, n, 0);
-}
+SHARED_SORT_OF(word32, sort_words32, uint32_t, WORD_KEY)
+SHARED_SORT_OF(word64, sort_words64, uint64_t, WORD_KEY)
+SHARED_SORT_OF(entry, sort_key_entries, struct key_entry, ENTRY_KEY)

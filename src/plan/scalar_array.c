@@ -115,7 +115,7 @@ static bool make_view(struct maker *m, const struct inst *i, const struct leaves
     struct ints dims = inst_ints(i, A_DIMENSIONS);
     switch (i->opcode) {
     case OP_BROADCAST: kern_view_broadcast(&v, &x, i->shape->rank, i->shape->dims, dims.at); break;
-    case OP_TRANSPOSE: kern_view_transpose(&v, &x, dims.at); break;
+    case OP_TRANSPOSE: kern_view_pick(&v, &x, x.rank, dims.at); break;
     case OP_REVERSE: kern_view_reverse(&v, &x, dims.at, (int)dims.count); break;
     case OP_SLICE:
         for (int d = 0; d < x.rank; d++) {

@@ -50,6 +50,27 @@ START_TEST(each_part_runs_once)
 }
 END_TEST
 
+static void count_range(void *context, int64_t from, int64_t to, int worker)
+{
+    struct tally *t = context;
+    ck_assert_int_lt(from, to);
+    for (int64_t k = from; k < to; k++)
+        count_part(t, k, worker);
+}
+
+START_TEST(ranges_cover_each_element_once)
+{
+    static const int64_t pieces[] = {1, 7, 64, PARTS, INT64_MAX};
+    struct tally t = {.workers = thread_pool_new(3)};
+    for (size_t k = 0; k < sizeof pieces / sizeof *pieces; k++)
+        thread_pool_share(t.workers, PARTS, pieces[k], count_range, &t);
+    check_tally(&t, PARTS, sizeof pieces / sizeof *pieces);
+    thread_pool_share(t.workers, 0, 7, count_range, &t);
+    check_tally(&t, PARTS, sizeof pieces / sizeof *pieces);
+    thread_pool_free(t.workers);
+}
+END_TEST
+
 START_TEST(consecutive_tasks)
 {
     struct tally t = {.workers = thread_pool_new(3)};
@@ -164,6 +185,7 @@ int main(void)
     TCase *tcase = tcase_create("thread_pool");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, each_part_runs_once);
+    tcase_add_test(tcase, ranges_cover_each_element_once);
     tcase_add_test(tcase, consecutive_tasks);
     tcase_add_test(tcase, nested_tasks);
     tcase_add_test(tcase, signals_are_delivered_to_the_caller);
