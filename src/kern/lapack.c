@@ -228,7 +228,6 @@ static bool run_items(const struct kern_lapack *call, lapack_fn *run,
 struct tiny_batch {
     const struct kern_lapack *call;
     struct lapack_tiny first;
-    int64_t count, group;
 };
 
 static void place_tiny(struct lapack_place *to, const struct view *v, int rank)
@@ -276,26 +275,22 @@ static void run_tiny(const struct tiny_batch *b, int64_t number)
         memcpy(t.out[call->info].at, &info, sizeof info);
 }
 
-static void run_tiny_group(void *context, int64_t part, int worker)
+static void run_tiny_group(void *context, int64_t from, int64_t to, int worker)
 {
-    const struct tiny_batch *b = context;
-    const int64_t end = min_i64(b->count, (part + 1) * b->group);
-    (void)worker;
-    for (int64_t i = part * b->group; i < end; i++)
-        run_tiny(b, i);
+    for (int64_t i = from; i < to; i++)
+        run_tiny(context, i);
 }
 
 /* Groups take some ten microseconds. */
 static void run_tiny_batch(struct tiny_batch *b)
 {
-    enum { GROUP_WORK = 1 << 17 };
+    enum { GROUP_WORK = 1 << 17 /* elements, times rows */ };
     const struct lapack_tiny *t = &b->first;
     int64_t elements = 64;
     for (int k = 0; k < b->call->count; k++)
         elements += t->rows[k] * t->columns[k];
-    b->count = batch_size(b->call);
-    b->group = GROUP_WORK / (elements * (t->rows[0] + 1)) + 1;
-    thread_pool_run(b->call->workers, ratio_up(b->count, b->group), run_tiny_group, b);
+    thread_pool_share(b->call->workers, batch_size(b->call),
+                      GROUP_WORK / (elements * (t->rows[0] + 1)) + 1, run_tiny_group, b);
 }
 
 bool kern_lapack(const struct kern_lapack *call)
