@@ -295,6 +295,11 @@ void reducer_rows(const struct reducer *f, void *acc, const void *const *rows, i
         reduce_lane_rows(f, acc, rows, count, n);
         return;
     }
+    const size_t bytes = (size_t)n * f->width;
+    if (f->short_rows && bytes >= REDUCER_SHORTEST && bytes < REDUCER_LONG) {
+        f->short_rows(acc, rows, count, bytes);
+        return;
+    }
     if (f->rows && !f->in.convert) {
         f->rows(acc, NULL, rows, count, n);
         return;
@@ -344,6 +349,7 @@ void reducer_init(struct reducer *f, enum kern_combine combine, enum dtype out, 
     const struct tile_set *set = tile_set();
     f->fn = set->find.elementwise(kern_combine_opcode(combine), work);
     f->rows = reducer_find_rows(combine, work);
+    f->short_rows = x == work ? reducer_find_short(combine, work) : NULL;
     f->set = set;
     f->has_identity = combine_identity(combine, work, &f->identity);
     loader_init_by(&set->find, &f->in, in_lanes ? lane_type(combine, x) : work, x);

@@ -150,6 +150,32 @@ START_TEST(reductions)
 }
 END_TEST
 
+/* Down columns of few adjacent elements. */
+START_TEST(reductions_of_short_rows)
+{
+    static const enum dtype types[] = {DT_PRED, DT_S8,  DT_U8,  DT_S16, DT_U16, DT_S4,
+                                       DT_S32,  DT_U32, DT_S64, DT_U64, DT_F16, DT_F32};
+    for (int seed = 0; seed < 400; seed++) {
+        struct random r = {(uint64_t)seed, .specials = seed % 4 == 0};
+        const enum dtype t = types[seed % (int)COUNT_OF(types)];
+        struct trial trial = {"reduce",  seed, run_reduce, 1, .acc = {t}, .error = order_error(t),
+                              .scale = 1};
+        const int64_t dims[3] = {random_in(&r, 1, 9), random_in(&r, 1, 40),
+                                 random_in(&r, 1, 80 / (int64_t)dtype_bytes(t))},
+                      out_dims[2] = {dims[0], dims[2]};
+        char init[16] = {0};
+        trial.body.combine =
+            (enum kern_combine)random_in(&r, KERN_ADD, dtype_is_float(t) ? KERN_MINIMUM : KERN_XOR);
+        trial.reduced[1] = true;
+        random_element(&r, t, init);
+        trial.init[0] = init;
+        trial.x[0] = large_array(&r, t, 3, dims);
+        trial.out[0] = random_layout(&r, t, 2, out_dims);
+        check_trial(&trial, &r);
+    }
+}
+END_TEST
+
 /* The greater value, and of equal ones the one with the lesser index. */
 static bool greater_pair(void *context, const void *const *args, void *const *results)
 {
@@ -580,6 +606,7 @@ int main(void)
     tcase_add_checked_fixture(tests, start_thread_pools, end_thread_pools);
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, reductions);
+    tcase_add_test(tests, reductions_of_short_rows);
     tcase_add_test(tests, copies);
     tcase_add_test(tests, pads);
     tcase_add_test(tests, iotas);
