@@ -170,10 +170,6 @@ static bool add_rng(struct build *b, struct step *s, uint64_t first, uint64_t se
 bool plan_prepare(struct build *b, struct step *s)
 {
     switch (s->inst->opcode) {
-    case OP_CALL:
-    case OP_FUSION:
-    case OP_WHILE:
-    case OP_CONDITIONAL:
     case OP_SCAN: return add_callees(b, s);
     case OP_CUSTOM_CALL:
         s->kind = STEP_CUSTOM_CALL;

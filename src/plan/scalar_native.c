@@ -79,9 +79,9 @@ static void list_cells(struct translation *t, const struct maker *m)
     t->registers = scalar_own_registers(m);
     const struct own_registers all = t->registers;
     const bool *whole = find_whole(t);
-    t->registers = (struct own_registers){
-        0, ARENA_ARRAY(a, const struct reg *, (size_t)all.count *SCALAR_FEW)};
-    t->cells = ARENA_ARRAY(a, struct cell, (size_t)all.count * SCALAR_FEW);
+    const size_t most = (size_t)all.count * SCALAR_FEW;
+    t->registers = (struct own_registers){0, ARENA_ARRAY(a, const struct reg *, most)};
+    t->cells = ARENA_ARRAY(a, struct cell, most);
     for (int k = 0; k < all.count; k++) {
         const struct reg *r = all.at[k];
         const int first = t->registers.count, count = whole[k] ? 1 : (int)r->n;
