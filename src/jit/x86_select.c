@@ -94,7 +94,7 @@ static int conversion_of(enum lane_op op)
     }
 }
 
-static int single_form(int inst)
+static enum x86_inst single_form(enum x86_inst inst)
 {
     switch (inst) {
     case X86_ADDPS: return X86_ADDSS;
@@ -121,8 +121,8 @@ void x86_put(const struct x86_selection *s, enum x86_inst inst, enum lane_type t
         x512_vector(s->code, inst, s->lanes * (int)lane_width(t) == 512 ? X512_64 : X512_32, x, y,
                     m, immediate, 0, false);
     else
-        x86_vector(s->code, s->lanes == 1 ? (enum x86_inst)single_form(inst) : inst,
-                   is_wide_vector(s, t), x, y, m, immediate);
+        x86_vector(s->code, s->lanes == 1 ? single_form(inst) : inst, is_wide_vector(s, t), x, y, m,
+                   immediate);
 }
 
 struct x86_operand x86_operand_of(const struct x86_selection *s, int lanes, enum lane_type t,
