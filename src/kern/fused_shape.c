@@ -7,7 +7,7 @@
 enum {
     /* elements of a tile, where rows are reduced; more if a longer row must be whole */
     REDUCTION_TILE = 4 * KERN_TILE,
-    /* of several rows that are reduced: ops on row values cost a call for each block */
+    /* of several rows that are reduced and used: ops on row values cost a call for each block */
     ROWS_TILE = 16 * KERN_TILE,
     MANY_BLOCKS = 16,           /* so that each thread has some */
     TILE_BYTES = 8 * KERN_TILE, /* where nothing is reduced: a block costs as much as some bytes */
@@ -75,7 +75,7 @@ static void choose_lanes(struct fused_shape *s, bool whole, size_t width)
 static int64_t choose_rows_tile(const struct fused_shape *s, const struct kern_fused *f,
                                 int64_t tile)
 {
-    if (f->reducer_count == 0 || s->lanes > 1)
+    if (!f->whole_rows || s->lanes > 1)
         return tile;
     return max_i64(tile, min_i64(ROWS_TILE, s->rows / MANY_BLOCKS * s->columns));
 }
