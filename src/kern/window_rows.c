@@ -76,14 +76,21 @@ static bool is_copied(const struct window_rows *r, const struct view *x)
            x->strides[r->lane] * r->window[r->lane].stride != (int64_t)dtype_bytes(x->dtype);
 }
 
+/* Of the addresses, distances and steps of n operands. */
+static size_t head_bytes(int n)
+{
+    enum { LINE = 64 };
+    return (size_t)round_up(n * (int64_t)(2 * sizeof(int64_t) + sizeof(char *)), LINE);
+}
+
 static struct lane_source source_of(const struct window_rows *r, int worker)
 {
     char *storage = r->storage + (size_t)worker * r->bytes;
     struct lane_source s = {.state = lane_state(&r->reducer, storage)};
-    s.at = (const char **)(void *)(storage + r->reducer.bytes);
-    s.strides = (int64_t *)(void *)(s.at + r->n);
+    s.strides = (int64_t *)(void *)(storage + r->reducer.bytes);
     s.steps = s.strides + r->n;
-    s.block = (char *)(s.steps + r->n);
+    s.at = (const char **)(void *)(s.steps + r->n);
+    s.block = (char *)s.strides + head_bytes(r->n);
     for (int k = 0; k < r->n; k++) {
         const struct view *x = &r->x[k];
         const int64_t width = (int64_t)dtype_bytes(x->dtype);
@@ -259,7 +266,7 @@ bool reduce_window_rows(struct thread_pool *workers, int n, const struct view *o
     }
     const int64_t lanes = r.lane < 0 ? 1 : min_i64(out->dims[r.lane], KERN_LANES);
     r.piece = PART / (lanes * window_elements(&r) + 1) + 1;
-    r.bytes = r.reducer.bytes + (size_t)n * 3 * sizeof(void *);
+    r.bytes = r.reducer.bytes + head_bytes(n);
     for (int k = 0; r.inner >= 0 && k < n; k++)
         r.bytes += block_bytes(&x[k]);
     r.storage = mem_alloc((size_t)thread_pool_size(workers) * r.bytes);
