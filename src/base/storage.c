@@ -113,6 +113,12 @@ static void *tensor_of_block(struct reserve_block *b)
     return b ? set_origin((char *)b + PAGE, (uintptr_t)b | FROM_RESERVE) : NULL;
 }
 
+/* Of its own, not of a reserve. */
+static void *map_tensor(size_t size)
+{
+    return tensor_of_block(map_block(NULL, align_up(size, PAGE)));
+}
+
 /* A large block gets a mapping of its own, as blocks of a reserve do: it needs no clearing and
  * consists of huge pages, on which kernels are faster. */
 void *mem_zalloc(size_t size)
@@ -120,7 +126,7 @@ void *mem_zalloc(size_t size)
     if (size > SIZE_MAX / 2)
         return NULL;
     if (size >= RESERVE_FROM && !PLAIN_BLOCKS)
-        return tensor_of_block(map_block(NULL, align_up(size, PAGE)));
+        return map_tensor(size);
     size += sizeof(struct tensor_head) + TENSOR_ALIGNMENT;
     return align_block(calloc(1, size));
 }
@@ -212,8 +218,7 @@ void *mem_alloc(size_t size)
     if (size < RESERVE_FROM || PLAIN_BLOCKS)
         return align_block(malloc(size + sizeof(struct tensor_head) + TENSOR_ALIGNMENT));
     struct oom_scope *g = oom_innermost();
-    return g && g->reserve ? take_from_reserve(g->reserve, size)
-                           : tensor_of_block(map_block(NULL, align_up(size, PAGE)));
+    return g && g->reserve ? take_from_reserve(g->reserve, size) : map_tensor(size);
 }
 
 size_t reserve_idle(struct reserve *r)

@@ -165,6 +165,11 @@ void x86_put_loop(struct x86_code *c, const struct jit_builder *b, int lanes, x8
 
 /* ---- x86_512.c ---- */
 
+/* The size of instructions with AVX-512 on lanes of type `t`. */
+static inline enum x512_size x512_size_of(const struct x86_selection *s, enum lane_type t)
+{
+    return s->lanes * (int)lane_width(t) == 512 ? X512_64 : X512_32;
+}
 /* By instruction: whether its value is in a mask register. */
 bool *x512_find_masks(const struct jit_builder *b);
 /* Moves a mask to the register `spare`, as lanes of type `t`. */

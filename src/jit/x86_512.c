@@ -22,8 +22,7 @@ static enum x86_inst of_width(enum lane_type t, enum x86_inst w, enum x86_inst d
 static void put_masked(const struct x86_selection *s, enum x86_inst inst, enum lane_type t, int x,
                        int y, struct x86_operand m, int mask, bool zeroing)
 {
-    x512_vector(s->code, inst, s->lanes * (int)lane_width(t) == 512 ? X512_64 : X512_32, x, y, m, 0,
-                mask, zeroing);
+    x512_vector(s->code, inst, x512_size_of(s, t), x, y, m, 0, mask, zeroing);
 }
 
 /* ---- operands ---- */

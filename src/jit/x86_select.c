@@ -118,8 +118,7 @@ void x86_put(const struct x86_selection *s, enum x86_inst inst, enum lane_type t
              struct x86_operand m, int immediate)
 {
     if (s->masks)
-        x512_vector(s->code, inst, s->lanes * (int)lane_width(t) == 512 ? X512_64 : X512_32, x, y,
-                    m, immediate, 0, false);
+        x512_vector(s->code, inst, x512_size_of(s, t), x, y, m, immediate, 0, false);
     else
         x86_vector(s->code, s->lanes == 1 ? single_form(inst) : inst, is_wide_vector(s, t), x, y, m,
                    immediate);

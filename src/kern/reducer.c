@@ -152,8 +152,7 @@ static bool has_codes(const struct reducer *f)
 }
 
 /* The maxima of rows of f32, bf16 or f16, or the minima; false when NaNs need more than
- * comparisons.
- */
+ * comparisons. */
 static bool find_extremes(const struct reducer *f, float *best, const void *x, int64_t rows,
                           int64_t n)
 {

@@ -116,8 +116,7 @@ static void note_write(const struct translation *t, const char *at)
         c->written = true;
 }
 
-/* Exactly what the operation writes from this address on: what it does not write keeps its value.
- */
+/* Exactly what the operation writes from this address on; the rest keeps its value. */
 static void note_writes(const struct access *a, const struct cell *c, const char *at)
 {
     int64_t index[VIEW_MAX_RANK] = {0};

@@ -112,6 +112,18 @@ static void check_trial(struct trial *t, struct random *r)
 
 /* ---- reduce.c ---- */
 
+/* A trial that reduces one random array, with a random initial value. */
+static void check_reduction(struct trial *t, struct random *r, int rank, const int64_t *dims,
+                            int out_rank, const int64_t *out_dims)
+{
+    char init[16] = {0};
+    random_element(r, t->acc[0], init);
+    t->init[0] = init;
+    t->x[0] = large_array(r, t->acc[0], rank, dims);
+    t->out[0] = random_layout(r, t->acc[0], out_rank, out_dims);
+    check_trial(t, r);
+}
+
 static bool run_reduce(const struct trial *t, struct thread_pool *workers, bool plain,
                        struct view *out)
 {
@@ -140,12 +152,7 @@ START_TEST(reductions)
             if (!trial.reduced[d])
                 out_dims[kept++] = dims[d];
         }
-        char init[16] = {0};
-        random_element(&r, t, init);
-        trial.init[0] = init;
-        trial.x[0] = large_array(&r, t, 3, dims);
-        trial.out[0] = random_layout(&r, t, kept, out_dims);
-        check_trial(&trial, &r);
+        check_reduction(&trial, &r, 3, dims, kept, out_dims);
     }
 }
 END_TEST
@@ -163,15 +170,10 @@ START_TEST(reductions_of_short_rows)
         const int64_t dims[3] = {random_in(&r, 1, 9), random_in(&r, 1, 40),
                                  random_in(&r, 1, 80 / (int64_t)dtype_bytes(t))},
                       out_dims[2] = {dims[0], dims[2]};
-        char init[16] = {0};
         trial.body.combine =
             (enum kern_combine)random_in(&r, KERN_ADD, dtype_is_float(t) ? KERN_MINIMUM : KERN_XOR);
         trial.reduced[1] = true;
-        random_element(&r, t, init);
-        trial.init[0] = init;
-        trial.x[0] = large_array(&r, t, 3, dims);
-        trial.out[0] = random_layout(&r, t, 2, out_dims);
-        check_trial(&trial, &r);
+        check_reduction(&trial, &r, 3, dims, 2, out_dims);
     }
 }
 END_TEST
@@ -255,7 +257,6 @@ START_TEST(reduce_windows)
         struct trial trial = {"reduce-window",         seed,      run_window, 1, .acc = {t},
                               .error = order_error(t), .scale = 1};
         int64_t dims[4], out_dims[4];
-        char init[16] = {0};
         window_dims(&trial, &r, dims, out_dims);
         if (seed % 8 == 7) { /* running sums */
             int d = (int)random_in(&r, 1, 2);
@@ -269,11 +270,7 @@ START_TEST(reduce_windows)
         trial.body.combine = (enum kern_combine)random_in(&r, KERN_MAXIMUM, KERN_MINIMUM);
         if (random_in(&r, 0, 1))
             trial.body.combine = KERN_ADD;
-        random_element(&r, t, init);
-        trial.init[0] = init;
-        trial.x[0] = large_array(&r, t, 4, dims);
-        trial.out[0] = random_layout(&r, t, 4, out_dims);
-        check_trial(&trial, &r);
+        check_reduction(&trial, &r, 4, dims, 4, out_dims);
     }
 }
 END_TEST
