@@ -1,9 +1,10 @@
 /*
  * batchnorm.c: plans batch normalizations as elementwise operations and reductions
- * (grammar/values.md 13.8), which become fused loops. All of them are in f64, and results are
- * rounded once; the normalization in training uses mean and variance as they are returned.
+ * (grammar/values.md 13.8), which become fused loops. They are in f32, or for f64 in f64, and
+ * results are rounded once; the normalization in training uses mean and variance as they are
+ * returned.
  *
- * Operands are converted again wherever they are read, so that no array of f64 has to be stored
+ * Operands are converted again wherever they are read, so that no converted array has to be stored
  * between two loops.
  */
 #include "plan/derive.h"
@@ -17,7 +18,8 @@ struct norm {
     struct build *b;
     const struct inst *i;
     int64_t feature;
-    const struct shape *elements, *features, *single; /* f64 */
+    enum dtype work;                                  /* type of the arithmetic */
+    const struct shape *elements, *features, *single; /* of type `work` */
     struct term operands[5];
     struct term count, epsilon; /* elements of a feature */
     bool failed;                /* with a message */
@@ -45,7 +47,9 @@ static struct inst *new_inst(struct norm *z, enum opcode op, const struct shape 
 static struct term constant(struct norm *z, double x)
 {
     struct arena *keep = build_arena(z->b);
-    const struct literal l = {.shape = z->single, .data = ARENA_DUP(keep, &x, 1)};
+    double rounded;
+    float_store(z->work, &rounded, x);
+    const struct literal l = {.shape = z->single, .data = ARENA_DUP(keep, &rounded, 1)};
     return (struct term){same_constant(z->b->pl, &l), z->single};
 }
 
@@ -94,7 +98,7 @@ static struct term sum(struct norm *z, struct term x)
 
 static struct term read(struct norm *z, int operand)
 {
-    return convert(z, z->operands[operand], DT_F64);
+    return convert(z, z->operands[operand], z->work);
 }
 
 static const struct shape *shape_of_result(const struct norm *z, int k)
@@ -116,8 +120,8 @@ static struct term deviation(struct norm *z, struct term mean)
 
 static struct term normalise(struct norm *z, struct term mean, struct term variance)
 {
-    mean = convert(z, mean, DT_F64);
-    variance = apply(z, OP_ADD, convert(z, variance, DT_F64), z->epsilon);
+    mean = convert(z, mean, z->work);
+    variance = apply(z, OP_ADD, convert(z, variance, z->work), z->epsilon);
     const struct term scale = apply(z, OP_DIVIDE, read(z, 1), root(z, variance));
     const struct term y = apply(z, OP_MULTIPLY, deviation(z, mean), scale);
     return result(z, 0, apply(z, OP_ADD, y, read(z, 2)));
@@ -159,7 +163,7 @@ static struct term dynamic_size(struct norm *z, int64_t dimension)
     struct inst *i =
         new_inst(z, OP_GET_DIMENSION_SIZE, shape_scalar(build_arena(z->b), DT_S32), 1, z->operands);
     derive_dimensions(z->b, i, 1, &dimension);
-    return convert(z, derive(z, i, 1, z->operands), DT_F64);
+    return convert(z, derive(z, i, 1, z->operands), z->work);
 }
 
 static struct term count_elements(struct norm *z)
@@ -187,9 +191,10 @@ static void norm_init(struct norm *z, struct build *b, const struct inst *i)
 {
     *z = (struct norm){.b = b, .i = i, .feature = inst_int(i, A_FEATURE_INDEX, 0)};
     const struct shape *x = i->operands[0]->shape, *scale = i->operands[1]->shape;
-    z->elements = derive_shape(b, x, DT_F64);
-    z->features = derive_shape(b, scale, DT_F64);
-    z->single = shape_scalar(build_arena(b), DT_F64);
+    z->work = x->dtype == DT_F64 ? DT_F64 : DT_F32;
+    z->elements = derive_shape(b, x, z->work);
+    z->features = derive_shape(b, scale, z->work);
+    z->single = shape_scalar(build_arena(b), z->work);
     for (int k = 0; k < i->operand_count; k++)
         z->operands[k] = (struct term){b->env[i->operands[k]->index].at[0], i->operands[k]->shape};
     z->epsilon = constant(z, epsilon(i));
