@@ -210,22 +210,24 @@ static int64_t equal_distances(const struct fused_view *v, const struct fused_pl
                                        : v->dims[d] - p->index[d]);
 }
 
-/* Reduces n columns of one row of a view that is read in pieces: tile by tile, copied only where a
- * tile has several. */
+/* Reduces the columns of one row of a view that is read in pieces: tile by tile, which are copied
+ * if they are not contiguous, unless the order is free. */
 static void reduce_pieces(const struct run *r, int view, const struct fused_reducer *f,
                           struct fused_accumulators c, int64_t first)
 {
     const struct block *b = &r->b;
     const struct fused_view *v = &r->l->views[view];
     struct fused_place *p = &r->s->places[view];
+    const int64_t lanes = r->l->shape.lanes;
+    const bool tiles = lanes == 1 && f->reducer.order != REDUCE_IN_ANY_ORDER;
     for (int64_t j = 0, n; j < b->columns; j += n) {
-        const int64_t lanes = r->l->shape.lanes;
         int64_t line = 0;
         n = min_i64(KERN_TILE, b->columns - j);
-        char *x = lanes > 1 ? fused_view_at(v, p, first + j * lanes)
-                            : fused_view_in_place(v, p, first + j, n);
-        if (lanes > 1)
-            n = equal_distances(v, p, lanes, n, &line);
+        char *x = tiles ? fused_view_in_place(v, p, first + j, n)
+                        : fused_view_at(v, p, first + j * lanes);
+        if (!tiles)
+            n = min_i64(equal_distances(v, p, lanes, n, &line),
+                        f->block - (b->column + j) % f->block);
         if (!x) {
             x = fused_view_tile(r->l, r->s, view);
             fused_view_read(v, p, x, first + j, n);
