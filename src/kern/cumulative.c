@@ -8,7 +8,9 @@
  * long line is divided into blocks, each of which starts with the reduction of all blocks before:
  * if the order does not matter, for sums of f64, and for all bodies that are not recognized.
  */
+#include "kern/extremes.h"
 #include "kern/lane_reducer.h"
+#include "kern/tile.h"
 #include "kern/window.h"
 
 enum {
@@ -18,6 +20,10 @@ enum {
     PART = 1 << 13 /* elements in a task */
 };
 
+/* Combines n times `lanes` packed values with the accumulators of the lanes, one after the other,
+ * and stores the accumulators each time. */
+typedef void scan_fn(void *out, const void *values, void *acc, int64_t n, int64_t lanes,
+                     bool values_first);
 struct cumulative {
     int n;
     const struct view *out, *x;
@@ -25,11 +31,13 @@ struct cumulative {
     int dimension, lane;
     bool from_end;
     struct lane_reducer reducer;
-    char *storage;      /* of all workers */
-    size_t bytes;       /* of one */
-    bool sum_f32;       /* sums of f32 along packed lines */
-    enum dtype product; /* of products in f32 or f64, that type; else DT_PRED */
-    int64_t max;        /* lanes */
+    char *storage;    /* of all workers */
+    size_t bytes;     /* of one */
+    bool sum_f32;     /* sums of f32 along packed lines */
+    scan_fn *scan;    /* of a recognized combiner; or NULL */
+    bool scans_rows;  /* all lines of a row at once: rows are packed, and short */
+    bool scans_lines; /* one after the other: lines are packed, and a step takes a cycle */
+    int64_t max;      /* lanes */
     /* lines in a panel, which come from `second`, or -1, and `across` along `lane`; 0: no panels;
      * and the bytes of a panel and its results */
     int64_t panel, across;
@@ -103,35 +111,51 @@ static void run_lines(const struct cumulative *c, const int64_t *at, int64_t lin
     run_steps(c, &s, &w, c->x->dims[c->dimension], lines, true);
 }
 
-#define MULTIPLY_ELEMENTS(T)                                                                       \
-    static void multiply_##T(T *acc, const T *x, int64_t n, bool values_first)                     \
+#define COMBINE(op, type, T, formula)                                                              \
+    static void op##_##type(void *out, const void *values, void *acc, int64_t n, int64_t lanes,    \
+                            bool values_first)                                                     \
     {                                                                                              \
-        T product = *acc;                                                                          \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            acc[i] = product = values_first ? x[i] * product : product * x[i];                     \
+        const T *from = values;                                                                    \
+        T *to = out, *all = acc, last = *all;                                                      \
+        for (int64_t i = 0; lanes == 1 && i < n; i++) {                                            \
+            const T x = values_first ? from[i] : last, y = values_first ? last : from[i];          \
+            to[i] = last = (T)(formula);                                                           \
+        }                                                                                          \
+        if (lanes == 1)                                                                            \
+            *all = last;                                                                           \
+        for (int64_t i = 0; lanes > 1 && i < n; i++, from += lanes, to += lanes) {                 \
+            TILE_LOOP                                                                              \
+            for (int64_t j = 0; j < lanes; j++) {                                                  \
+                const T x = values_first ? from[j] : all[j], y = values_first ? all[j] : from[j];  \
+                to[j] = all[j] = (T)(formula);                                                     \
+            }                                                                                      \
+        }                                                                                          \
     }
-MULTIPLY_ELEMENTS(float)
-MULTIPLY_ELEMENTS(double)
+#include "kern/combine.def"
 
-/* run_lines() for products of floats along few lines, one after the other: a tile of products is
- * stored at once. */
-static void multiply_line(const struct cumulative *c, const int64_t *at, int64_t line, int worker)
+static scan_fn *const scans[DT_COUNT][KERN_XOR + 1] = {
+#define COMBINE(op, type, T, formula) [DT_##type][KERN_##op] = op##_##type,
+#include "kern/combine.def"
+};
+
+/* run_lines() for recognized combiners: `lanes` adjacent lines from number `line` on, whose
+ * elements are packed, or a single one: a tile of results is stored at once. */
+static void scan_lines(const struct cumulative *c, const int64_t *at, int64_t line, int64_t lanes,
+                       int worker)
 {
     const struct lane_state s = state_of(c, worker);
     const struct lane_slot *slot = c->reducer.slots;
     const struct lane_walk w = walk_lines(c, worker, at);
+    const int64_t x_stride = lanes > 1 ? w.x_lanes[0] : w.x_steps[0],
+                  out_stride = lanes > 1 ? w.out_lanes[0] : w.out_steps[0];
     const char *x = w.x[0] + line * w.x_lanes[0];
     char *out = w.out[0] + line * w.out_lanes[0];
-    lane_start(&c->reducer, &s, 1);
+    lane_start(&c->reducer, &s, lanes);
     for (int64_t n = c->x->dims[c->dimension], some; n > 0; n -= some) {
-        some = min_i64(n, KERN_LANES);
-        const void *values = loader_read(&slot->in, s.scratch[0], x, w.x_steps[0], some);
-        if (c->product == DT_F32)
-            multiply_float((float *)(void *)s.acc[0], values, some, c->from_end);
-        else
-            multiply_double((double *)(void *)s.acc[0], values, some, c->from_end);
-        lane_store(&c->reducer, &s, 0, out, w.out_steps[0], some);
-        memcpy(s.acc[0], s.acc[0] + (size_t)(some - 1) * slot->width, slot->width);
+        some = min_i64(n, KERN_LANES / lanes);
+        const void *values = loader_read(&slot->in, s.scratch[0], x, x_stride, some * lanes);
+        c->scan(s.next[0], values, s.acc[0], some, lanes, c->from_end);
+        loader_write(&slot->out, out, out_stride, s.next[0], some * lanes);
         x += some * w.x_steps[0];
         out += some * w.out_steps[0];
     }
@@ -176,9 +200,11 @@ static void run_bundles(void *context, int64_t from, int64_t to, int worker)
         int64_t count = min_i64(lanes - first, c->max);
         if (c->sum_f32)
             sum_lines_f32(c, view_at(c->out, at), view_at(c->x, at), count);
-        else if (c->product != DT_PRED && count < FEW_LINES)
+        else if (c->scans_rows)
+            scan_lines(c, at, 0, count, worker);
+        else if (c->scans_lines || (c->scan && count < FEW_LINES))
             for (int64_t line = 0; line < count; line++)
-                multiply_line(c, at, line, worker);
+                scan_lines(c, at, line, 1, worker);
         else
             run_lines(c, at, count, worker);
     }
@@ -211,7 +237,7 @@ static void choose_panels(struct cumulative *c)
 {
     const struct view *x = c->x;
     const int64_t width = (int64_t)dtype_bytes(x->dtype);
-    if (c->n > 1 || c->lane < 0 || c->sum_f32 ||
+    if (c->n > 1 || c->lane < 0 || c->sum_f32 || c->scans_rows || c->scans_lines ||
         (x->strides[c->lane] == width && x->dims[c->lane] >= LINES))
         return;
     c->second = find_second(x, c->dimension, c->lane);
@@ -305,7 +331,7 @@ static void run_all(struct thread_pool *workers, struct cumulative *c)
     int64_t length = c->x->dims[c->dimension], lines = view_elements(c->x) / length;
     const bool adjacent =
         c->lane >= 0 && c->x->strides[c->lane] == (int64_t)dtype_bytes(c->x->dtype);
-    c->max = c->sum_f32 ? SUMS : adjacent ? KERN_LANES : LINES;
+    c->max = c->scans_lines ? 1 : c->sum_f32 ? SUMS : adjacent ? KERN_LANES : LINES;
     thread_pool_share(workers, ratio_up(lanes, c->max) * (lines / lanes),
                       PART / (length * min_i64(lanes, c->max)) + 1, run_bundles, c);
 }
@@ -453,6 +479,27 @@ static int find_lane(const struct view *x, int dimension)
     return lane;
 }
 
+/* Whether the elements of each step are packed, and the steps of all lines follow each other. */
+static bool has_packed_rows(const struct cumulative *c, const struct view *v)
+{
+    const int64_t width = (int64_t)dtype_bytes(v->dtype);
+    return v->strides[c->lane] == width && v->strides[c->dimension] == v->dims[c->lane] * width;
+}
+
+static bool has_packed_lines(const struct cumulative *c, const struct view *v)
+{
+    return v->strides[c->dimension] == (int64_t)dtype_bytes(v->dtype);
+}
+
+static void choose_scan(struct cumulative *c, scan_fn *scan, enum dtype work)
+{
+    c->scan = scan;
+    c->scans_rows = scan && !c->from_end && c->lane >= 0 && c->x->dims[c->lane] <= KERN_LANES / 2 &&
+                    has_packed_rows(c, c->x) && has_packed_rows(c, c->out);
+    c->scans_lines =
+        scan && !dtype_is_float(work) && has_packed_lines(c, c->x) && has_packed_lines(c, c->out);
+}
+
 static bool run(struct thread_pool *workers, struct cumulative *c, bool in_blocks)
 {
     c->panel = 0;
@@ -496,13 +543,15 @@ bool reduce_cumulative(struct thread_pool *workers, int n, const struct view *ou
         return false;
     c.reducer.values_first = c.from_end;
     c.lane = find_lane(x, c.dimension);
-    c.sum_f32 = known && *acc == DT_F32 && body->combine == KERN_ADD &&
-                x->strides[c.dimension] == (int64_t)sizeof(float) &&
-                out->strides[c.dimension] == (int64_t)sizeof(float);
-    c.product = known && body->combine == KERN_MULTIPLY && (work == DT_F32 || work == DT_F64)
-                    ? work
-                    : DT_PRED;
-    const bool divisible = !known || any_order || (body->combine == KERN_ADD && *acc == DT_F64);
+    c.sum_f32 = known && *acc == DT_F32 && body->combine == KERN_ADD && has_packed_lines(&c, x) &&
+                has_packed_lines(&c, out);
+    if (known)
+        choose_scan(&c, scans[work][body->combine], work);
+    /* Scans are faster than blocks, and have the same bits if no combination is rounded. */
+    const bool exact =
+        !dtype_is_float(work) || body->combine == KERN_MAXIMUM || body->combine == KERN_MINIMUM;
+    const bool divisible = !known || (any_order && !(exact && c.scan)) ||
+                           (body->combine == KERN_ADD && *acc == DT_F64);
     const bool ok = run(workers, &c, divisible && cumulative_is_long(x, c.dimension));
     lane_reducer_free(&c.reducer);
     return ok;

@@ -5,6 +5,8 @@
 #ifndef HLO_KERN_EXTREMES_H
 #define HLO_KERN_EXTREMES_H
 
+#include <stdint.h>
+
 /* Defines both for the type T, of which WORD is the signed integer of its width. A comparison that
  * selects one of its operands is a single instruction. Without NaN, those in both orders differ
  * only for zeros. */
@@ -27,5 +29,7 @@
         const T r = y == y ? both.f : y;                                                           \
         return x == x ? r : x;                                                                     \
     }
+EXTREMES(float, int32_t, greater_f32, lesser_f32)
+EXTREMES(double, int64_t, greater_f64, lesser_f64)
 
 #endif

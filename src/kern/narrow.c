@@ -241,13 +241,7 @@ void tile_narrow(enum dtype t, void *out, const float *x, int64_t n)
 
 /* ---- results of operations on values of bf16 and f16 ---- */
 
-/* In f32, where NaNs have no bits below those of the operands. They are rounded as numbers, and
- * keep the others. */
-static inline float round_to_bf16(float x)
-{
-    const union bits v = {.f = x};
-    return (union bits){(v.u + 0x7fff + (v.u >> 16 & 1)) & 0xffff0000}.f;
-}
+static inline float round_to_bf16(float x) { return bf16_to_f32(tile_bf16_result(x)); }
 
 static inline uint32_t encode_f16(float x)
 {
@@ -263,7 +257,7 @@ static void narrow_results_BF16(void *out, const void *const *args, int64_t n)
     const float *x = args[0];
     uint16_t *codes = out;
     for (int64_t i = 0; i < n; i++)
-        codes[i] = (uint16_t)((union bits){.f = round_to_bf16(x[i])}.u >> 16);
+        codes[i] = tile_bf16_result(x[i]);
 }
 
 static void narrow_results_F16(void *out, const void *const *args, int64_t n)

@@ -6,8 +6,6 @@
 #include "kern/extremes.h"
 #include "kern/reducer.h"
 
-EXTREMES(float, int32_t, greater_f32, lesser_f32)
-EXTREMES(double, int64_t, greater_f64, lesser_f64)
 #define ADD(a, b) ((a) + (b))
 #define MULTIPLY(a, b) ((a) * (b))
 #define AND(a, b) ((a) & (b))

@@ -189,6 +189,16 @@ static inline bool tile_is_narrow(enum dtype t)
     return dtype_is_float(t) && t != DT_F32 && t != DT_F64;
 }
 
+/* The result of an operation on values of bf16: a NaN, whose lower bits are 0, keeps the others. */
+static inline uint16_t tile_bf16_result(float x)
+{
+    const union {
+        float f;
+        uint32_t u;
+    } v = {x};
+    return (uint16_t)((v.u + 0x7fff + (v.u >> 16 & 1)) >> 16);
+}
+
 /* kern_map_tiles for a kernel that takes a context and the number of the worker that calls it. */
 typedef void tile_context_fn(const void *context, int worker, void *out, const void *const *args,
                              int64_t n);
