@@ -30,8 +30,9 @@ static int64_t leaf_elements(const struct shape *s)
     return total < MAX_SHARED_WORK ? total : MAX_SHARED_WORK;
 }
 
-/* Operand elements read for each element of the result, if that is not all of an operand. */
-static int64_t inner_work(const struct inst *i)
+/* Operand elements read for each element of the result, if that is not all of an operand.
+ * `plain`: by reference kernels, which search the whole operand for each result of topk. */
+static int64_t inner_work(const struct inst *i, bool plain)
 {
     struct window w = inst_window(i);
     int64_t n = 1;
@@ -43,18 +44,19 @@ static int64_t inner_work(const struct inst *i)
     case FAMILY_linalg:
     case FAMILY_conv:
     case FAMILY_gather: return i->operand_count ? n + leaf_elements(i->operands[0]->shape) : n;
+    case FAMILY_sort: return plain ? leaf_elements(i->operands[0]->shape) : n;
     default: return n;
     }
 }
 
-static bool is_little_work(const struct module *m, int64_t max)
+static bool is_little_work(const struct module *m, int64_t max, bool plain)
 {
     int64_t total = 0;
     for (int c = 0; c < m->computation_count; c++)
         for (int k = 0; k < m->computations[c]->inst_count; k++) {
             const struct inst *i = m->computations[c]->insts[k];
             int64_t work;
-            if (!mul_i64(1 + leaf_elements(i->shape), inner_work(i), &work) ||
+            if (!mul_i64(1 + leaf_elements(i->shape), inner_work(i, plain), &work) ||
                 (total += work) >= max)
                 return false;
         }
@@ -337,15 +339,16 @@ static bool same_bits(const struct literal *a, const struct literal *b)
 struct comparison {
     const char *name;
     struct run_mode how;
-    int with;   /* index of an earlier run */
-    bool exact; /* bitwise; otherwise by comparison mode */
-    bool nans;  /* NaNs may have different bits */
-    bool two;   /* on two threads */
+    int with;    /* index of an earlier run */
+    bool exact;  /* bitwise; otherwise by comparison mode */
+    bool nans;   /* NaNs may have different bits */
+    int threads; /* 0: the only thread is this one */
+    bool slow;   /* only of modules with little work */
 };
 
-static const struct comparison comparisons[] = {
+static const struct comparison kinds_of_run[] = {
     {.name = "fast kernels"},
-    {.name = "fast kernels, 2 threads", .with = 0, .exact = true, .two = true},
+    {.name = "fast kernels, 2 threads", .with = 0, .exact = true, .threads = 2},
     {.name = "fast kernels, traced",
      .how = {.traced = true},
      .with = 0,
@@ -355,31 +358,46 @@ static const struct comparison comparisons[] = {
      .how = {.traced = true},
      .with = 2,
      .exact = true,
-     .two = true},
+     .threads = 2},
     {.name = "no machine code", .how = {.portable = true}, .with = 0, .exact = true, .nans = true},
     {.name = "plain kernels", .how = {.plain = true}, .with = 0},
     {.name = "plain kernels, 2 threads",
      .how = {.plain = true},
      .with = 5,
      .exact = true,
-     .two = true},
+     .threads = 2},
     {.name = "plain kernels, traced",
      .how = {.plain = true, .traced = true},
      .with = 5,
      .exact = true},
 };
-enum { COMPARISONS = sizeof comparisons / sizeof *comparisons };
+
+static const struct comparison numbers_of_threads[] = {
+    {.name = "1 thread"},
+    {.name = "2 threads", .with = 0, .exact = true, .threads = 2},
+    {.name = "3 threads", .with = 0, .exact = true, .threads = 3},
+    {.name = "8 threads", .with = 0, .exact = true, .threads = 8},
+    {.name = "no machine code", .how = {.portable = true}, .with = 0, .exact = true, .nans = true},
+    {.name = "traced", .how = {.traced = true}, .with = 0, .exact = true, .nans = true},
+    {.name = "plain kernels", .how = {.plain = true}, .with = 0, .slow = true},
+};
+enum { MOST_COMPARISONS = 8 };
+
+struct execution {
+    const struct comparison *comparisons;
+    size_t count;
+    int64_t most_work;
+};
 
 static bool exactly(const struct literal *a, const struct literal *b, bool nans, struct buf *why)
 {
     return same_bits(a, b) || look_compare(a, b, &(struct hlo_tolerance){.bits = !nans}, why);
 }
 
-/* Whether run k agrees with the earlier run that it is compared with. */
-static bool agrees_with_earlier(struct pair *p, struct literal *const *runs, int k, struct buf *why)
+/* Whether run b agrees with the earlier run that it is compared with. */
+static bool agrees_with_earlier(struct pair *p, const struct comparison *c, const struct literal *a,
+                                const struct literal *b, struct buf *why)
 {
-    const struct comparison *c = &comparisons[k];
-    const struct literal *a = runs[c->with], *b = runs[k];
     bool same;
     if (a && b)
         same = c->exact
@@ -395,56 +413,36 @@ static bool agrees_with_earlier(struct pair *p, struct literal *const *runs, int
     return same;
 }
 
-static enum differential run_each(struct pair *p, struct buf *why)
+static struct literal *run_on(struct pair *p, const struct comparison *c)
 {
-    struct literal *runs[COMPARISONS] = {0};
-    struct thread_pool *workers = thread_pool_new(2);
+    struct run_mode how = c->how;
+    how.workers = c->threads ? thread_pool_new(c->threads) : NULL;
+    struct literal *l = run_one(p, how);
+    thread_pool_free(how.workers);
+    return l;
+}
+
+static enum differential run_each(struct pair *p, const struct execution *execution,
+                                  struct buf *why)
+{
+    struct literal *runs[MOST_COMPARISONS] = {0};
+    const bool little = is_little_work(p->m, MAX_WORK, true);
     enum differential outcome = DIFFERENTIAL_AGREES;
-    for (int k = 0; k < COMPARISONS && outcome != DIFFERENTIAL_DIFFERS; k++) {
-        struct run_mode how = comparisons[k].how;
-        how.workers = comparisons[k].two ? workers : NULL;
-        runs[k] = run_one(p, how);
-        if (!agrees_with_earlier(p, runs, k, why))
+    for (size_t k = 0; k < execution->count && outcome != DIFFERENTIAL_DIFFERS; k++) {
+        const struct comparison *c = &execution->comparisons[k];
+        if (c->slow && !little)
+            continue;
+        runs[k] = run_on(p, c);
+        if (!agrees_with_earlier(p, c, runs[c->with], runs[k], why))
             outcome = DIFFERENTIAL_DIFFERS;
         else if (!runs[k])
             outcome = DIFFERENTIAL_STOPPED;
     }
-    for (int k = 0; k < COMPARISONS; k++)
+    for (size_t k = 0; k < execution->count; k++)
         if (runs[k])
             literal_free_data(runs[k]);
-    thread_pool_free(workers);
     return outcome;
 }
-
-/* Runs on one thread, then on several. */
-static enum differential run_thread_counts(struct pair *p, struct buf *why)
-{
-    static const int sizes[] = {2, 3, 8};
-    struct literal *alone = run_one(p, (struct run_mode){0});
-    enum differential outcome = alone ? DIFFERENTIAL_AGREES : DIFFERENTIAL_STOPPED;
-    for (size_t k = 0; alone && outcome == DIFFERENTIAL_AGREES && k < sizeof sizes / sizeof *sizes;
-         k++) {
-        struct thread_pool *workers = thread_pool_new(sizes[k]);
-        struct literal *shared = run_one(p, (struct run_mode){.workers = workers});
-        if (!shared || !same_bits(alone, shared)) {
-            buf_printf(why, "%s by %d threads\n", shared ? "differs" : "fails", sizes[k]);
-            if (shared)
-                look_compare(alone, shared, &HLO_WITH(hlo_tolerance, .bits = true), why);
-            outcome = DIFFERENTIAL_DIFFERS;
-        }
-        if (shared)
-            literal_free_data(shared);
-        thread_pool_free(workers);
-    }
-    if (alone)
-        literal_free_data(alone);
-    return outcome;
-}
-
-struct execution {
-    enum differential (*run)(struct pair *p, struct buf *why);
-    int64_t most_work;
-};
 
 static enum differential run_module(struct diags *ds, struct module *m,
                                     const struct execution *execution, uint64_t seed,
@@ -454,7 +452,7 @@ static enum differential run_module(struct diags *ds, struct module *m,
     struct random r = {.state = seed};
     enum differential outcome = DIFFERENTIAL_SKIPPED;
     arena_init(&p.arena);
-    if (!is_little_work(m, execution->most_work)) {
+    if (!is_little_work(m, execution->most_work, false)) {
         buf_puts(why, "not run: takes longer than a test may\n");
     } else {
         int n = m->entry->param_count;
@@ -462,7 +460,7 @@ static enum differential run_module(struct diags *ds, struct module *m,
         for (int k = 0; k < n; k++)
             args[k] = random_argument(&p.arena, &r, m->entry->params[k]->shape);
         p.args = (const struct literal **)args;
-        outcome = execution->run(&p, why);
+        outcome = run_each(&p, execution, why);
         if (p.memory.size > 0) {
             buf_str(why, buf_view(&p.memory));
             outcome = DIFFERENTIAL_DIFFERS;
@@ -496,12 +494,15 @@ static enum differential run_text(struct str text, const struct execution *execu
     return outcome;
 }
 
+#define EXECUTION(comparisons, most)                                                               \
+    &(struct execution) { comparisons, sizeof comparisons / sizeof *comparisons, most }
+
 enum differential run_all_modes(struct str text, uint64_t seed, struct buf *why)
 {
-    return run_text(text, &(struct execution){run_each, MAX_WORK}, seed, why);
+    return run_text(text, EXECUTION(kinds_of_run, MAX_WORK), seed, why);
 }
 
 enum differential run_on_threads(struct str text, uint64_t seed, struct buf *why)
 {
-    return run_text(text, &(struct execution){run_thread_counts, MAX_SHARED_WORK}, seed, why);
+    return run_text(text, EXECUTION(numbers_of_threads, MAX_SHARED_WORK), seed, why);
 }

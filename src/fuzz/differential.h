@@ -22,7 +22,8 @@ enum differential {
  * is set to an explanation unless the runs agree. */
 enum differential run_all_modes(struct str text, uint64_t seed, struct buf *why);
 
-/* Runs with fast kernels on 1, 2, 3 and 8 threads, whose results must be bitwise identical. */
+/* Runs with fast kernels on 1, 2, 3 and 8 threads, traced, and without machine code, whose results
+ * must be bitwise identical; if the module has little work, with reference kernels as well. */
 enum differential run_on_threads(struct str text, uint64_t seed, struct buf *why);
 
 #endif

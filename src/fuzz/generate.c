@@ -43,6 +43,11 @@ void gen_shuffle(struct gen *g, int64_t *items, int count)
     }
 }
 
+int64_t gen_size(struct gen *g, int64_t low, int64_t high, int64_t large)
+{
+    return gen_between(g, low, g->large && gen_chance(g, 50) ? large : high);
+}
+
 /* ---- types ---- */
 
 enum { MAX_ELEMENTS = 1 << 24 };

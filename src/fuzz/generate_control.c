@@ -15,6 +15,15 @@ static int some_values(struct gen *g, struct val *out, struct type *types, int m
     return count;
 }
 
+/* An array with rows, few enough for indices of any type. */
+static struct val some_rows(struct gen *g, unsigned types)
+{
+    struct val x = gen_pick(g, types, 1);
+    struct type t = x.type;
+    t.dims[0] = 2;
+    return x.type.dims[0] > 0 && x.type.dims[0] < GEN_HUGE ? x : gen_fresh(g, t);
+}
+
 /* ---- call, fusion, async ---- */
 
 static void call(struct gen *g, enum opcode op)
@@ -70,6 +79,23 @@ static struct shared loop_signature(enum role role, int count, const struct type
     return s;
 }
 
+/* Number of iterations. */
+static int64_t trips(struct gen *g) { return gen_between(g, 0, gen_chance(g, 10) ? 40 : 4); }
+
+/* Ends the loop earlier, depending on a scalar of its state. */
+static struct val unless_ended(struct gen *g, struct val go_on, int count, const struct val *v)
+{
+    for (int k = 1; k < count; k++)
+        if (v[k].type.rank == 0 && !dtype_is_complex(v[k].type.dtype) && gen_chance(g, 40)) {
+            struct val sides[2] = {v[k], gen_constant(g, v[k].type)};
+            struct val both[2] = {go_on,
+                                  gen_emit(g, OP_COMPARE, go_on.type, 2, sides, ", direction=%s",
+                                           gen_chance(g, 50) ? "NE" : "LT")};
+            return gen_emit(g, OP_AND, go_on.type, 2, both, NULL);
+        }
+    return go_on;
+}
+
 static int loop_condition(struct gen *g, int count, const struct type *types)
 {
     struct region r;
@@ -79,8 +105,9 @@ static int loop_condition(struct gen *g, int count, const struct type *types)
     if (number >= 0)
         return number;
     gen_open_tuple(g, &r, count, types, v);
-    struct val both[2] = {v[0], gen_number(g, DT_S32, gen_between(g, 0, 4))};
-    number = gen_close(g, gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, both, ", direction=LT"));
+    struct val both[2] = {v[0], gen_number(g, DT_S32, trips(g))};
+    struct val go_on = gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, both, ", direction=LT");
+    number = gen_close(g, unless_ended(g, go_on, count, v));
     gen_share(g, &s, number);
     return number;
 }
@@ -99,6 +126,61 @@ static struct shared loop_body(struct gen *g, int count, const struct type *type
     v[0] = gen_emit(g, OP_ADD, types[0], 2, both, NULL);
     gen_share(g, &s, gen_close_tuple(g, count, v));
     return s;
+}
+
+/* An index of a row: the counter, or in reverse order. */
+static void put_row_index(struct gen *g, struct val counter, const struct type *rows,
+                          struct val *out)
+{
+    struct val both[2] = {gen_number(g, DT_S32, rows->dims[0] - 1), counter};
+    out[0] = gen_chance(g, 30) ? gen_emit(g, OP_SUBTRACT, counter.type, 2, both, NULL) : counter;
+    for (int d = 1; d < rows->rank; d++)
+        out[d] = gen_number(g, DT_S32, 0);
+}
+
+/* The body of a scan over rows. The state: a counter, rows that are read, a carry of the size of a
+ * row, rows that are written. */
+static struct shared scan_body(struct gen *g, const struct type *types)
+{
+    struct region r;
+    struct val v[4], all[GEN_RANK + 2], one;
+    struct shared s = loop_signature(ROLE_BODY, 4, types);
+    struct type row = types[1], carry = types[2];
+    struct buf sizes = {0};
+    row.dims[0] = 1;
+    put_list(&sizes, row.dims, row.rank);
+    gen_open_tuple(g, &r, 4, types, v);
+    all[0] = v[1];
+    put_row_index(g, v[0], &types[1], all + 1);
+    one = gen_emit(g, OP_DYNAMIC_SLICE, row, 1 + row.rank, all, ", dynamic_slice_sizes=%s",
+                   sizes.data);
+    struct val both[2] = {gen_emit(g, OP_RESHAPE, carry, 1, &one, NULL), v[2]};
+    gen_emit(g, OP_ADD, carry, 2, both, NULL);
+    for (int64_t n = gen_between(g, 0, 3); n > 0; n--)
+        gen_inner(g);
+    v[2] = gen_last(g, &carry);
+    all[0] = v[3];
+    all[1] = gen_emit(g, OP_RESHAPE, row, 1, &v[2], NULL);
+    put_row_index(g, v[0], &types[3], all + 2);
+    v[3] = gen_emit(g, OP_DYNAMIC_UPDATE_SLICE, types[3], 2 + row.rank, all, NULL);
+    struct val next[2] = {v[0], gen_number(g, DT_S32, 1)};
+    v[0] = gen_emit(g, OP_ADD, types[0], 2, next, NULL);
+    gen_share(g, &s, gen_close_tuple(g, 4, v));
+    buf_free(&sizes);
+    return s;
+}
+
+/* The initial state of a new scan. */
+static struct shared scan(struct gen *g, struct val *init)
+{
+    struct type types[4] = {type_scalar(DT_S32)}, carry;
+    init[1] = some_rows(g, TY_INTEGER | TY_FLOAT);
+    types[1] = types[3] = init[1].type;
+    carry = type_of(types[1].dtype, types[1].rank - 1, types[1].dims + 1);
+    types[2] = carry;
+    for (int k = 2; k < 4; k++)
+        init[k] = gen_value(g, types[k]);
+    return scan_body(g, types);
 }
 
 static void emit_loop(struct gen *g, int condition, const struct shared *body,
@@ -120,6 +202,8 @@ static void loop(struct gen *g)
     struct type types[GEN_PARAMS];
     if (gen_chance(g, 40) && gen_some_shared(g, ROLE_BODY, &body)) {
         gen_arguments(g, &body, init);
+    } else if (gen_chance(g, 25)) {
+        body = scan(g, init);
     } else {
         int count = 1 + some_values(g, init + 1, types + 1, 1);
         types[0] = type_scalar(DT_S32);
@@ -136,8 +220,39 @@ static void loop(struct gen *g)
 
 /* ---- conditional ---- */
 
+/* The branches map a tuple to one of the same type. */
+static void conditional_on_tuples(struct gen *g)
+{
+    struct val init[GEN_PARAMS], v[GEN_LEAVES], all[4];
+    struct type types[GEN_PARAMS];
+    struct region r;
+    int count = some_values(g, init, types, 2), branches = (int)gen_between(g, 1, 3);
+    struct buf shape = {0}, list = {0};
+    put_tuple_type(&shape, count, types);
+    all[0] = gen_value(g, type_scalar(DT_S32));
+    for (int b = 0; b < branches; b++) {
+        gen_open_tuple(g, &r, count, types, v);
+        for (int64_t n = gen_between(g, 0, 3); n > 0; n--)
+            gen_inner(g);
+        for (int k = 0; k < count; k++)
+            v[k] = gen_last(g, &types[k]);
+        buf_printf(&list, "%sc%d", b ? ", " : "", gen_close_tuple(g, count, v));
+        for (int k = 0; k < count; k++)
+            init[k] = b ? gen_value(g, types[k]) : init[k];
+        all[b + 1] = gen_emit_raw(g, shape.data, "tuple", count, init, NULL);
+    }
+    gen_emit_tuple(g, OP_CONDITIONAL, count, types, branches + 1, all, NULL,
+                   ", branch_computations={%s}", list.data);
+    buf_free(&shape);
+    buf_free(&list);
+}
+
 static void conditional(struct gen *g)
 {
+    if (gen_chance(g, 30)) {
+        conditional_on_tuples(g);
+        return;
+    }
     bool two = gen_chance(g, 50);
     int branches = two ? 2 : (int)gen_between(g, 1, 4), body = 0;
     struct type t = gen_pick(g, TY_ANY, 0).type;
@@ -394,19 +509,10 @@ static void all_reduce(struct gen *g, bool as_pair)
     gen_emit(g, OP_ALL_REDUCE_DONE, x.type, 1, &start, NULL);
 }
 
-/* An array with at least one element to split in dimension 0. */
-static struct val non_empty(struct gen *g, unsigned types)
-{
-    struct val x = gen_pick(g, types, 1);
-    struct type t = x.type;
-    t.dims[0] = 2;
-    return x.type.dims[0] > 0 ? x : gen_fresh(g, t);
-}
-
 /* A -start and -done pair of an operation that keeps operand and result in its tuple. */
 static void as_pair(struct gen *g, const char *start, enum opcode done, const char *rest)
 {
-    struct val x = non_empty(g, TY_ANY);
+    struct val x = some_rows(g, TY_ANY);
     struct type both[2] = {x.type, x.type};
     struct buf shape = {0};
     put_tuple_type(&shape, 2, both);
@@ -417,7 +523,7 @@ static void as_pair(struct gen *g, const char *start, enum opcode done, const ch
 
 static void one_array(struct gen *g, enum opcode op, const char *rest)
 {
-    struct val x = non_empty(g, TY_ANY);
+    struct val x = some_rows(g, TY_ANY);
     gen_emit(g, op, x.type, 1, &x, "%s", rest);
 }
 
@@ -445,7 +551,7 @@ void gen_collective(struct gen *g, enum opcode op)
                 ", source_target_pairs={{0,0}}");
         break;
     case OP_REDUCE_SCATTER:
-        x = non_empty(g, TY_INTEGER | TY_FLOAT);
+        x = some_rows(g, TY_INTEGER | TY_FLOAT);
         gen_emit(g, op, x.type, 1, &x, ", replica_groups={}, dimensions={0}, to_apply=c%d",
                  gen_reducer(g, 1, &x.type.dtype));
         break;

@@ -83,6 +83,8 @@ static inline int64_t gen_between(struct gen *g, int64_t low, int64_t high)
 {
     return low + gen_below(g, high - low + 1);
 }
+/* low .. high, in large modules up to `large`. */
+int64_t gen_size(struct gen *g, int64_t low, int64_t high, int64_t large);
 void gen_shuffle(struct gen *g, int64_t *items, int count);
 
 /* ---- types ---- */

@@ -20,7 +20,7 @@ static struct side some_side(struct gen *g, enum dtype t, int batch, int contrac
         order[d] = d;
     gen_shuffle(g, order, s.type.rank);
     for (int k = 0; k < s.type.rank; k++)
-        s.type.dims[order[k]] = k < batch + contracting ? sizes[k] : gen_between(g, 1, 5);
+        s.type.dims[order[k]] = k < batch + contracting ? sizes[k] : gen_size(g, 1, 5, 70);
     for (int k = 0; k < batch; k++)
         s.batch[k] = order[k];
     for (int k = 0; k < contracting; k++)
@@ -82,7 +82,7 @@ static void dot(struct gen *g)
     enum dtype lt, rt;
     dot_types(g, &lt, &rt, &out.dtype);
     for (int k = 0; k < 4; k++)
-        sizes[k] = gen_between(g, gen_chance(g, 97), gen_chance(g, 15) ? 12 : 4);
+        sizes[k] = gen_size(g, gen_chance(g, 97), gen_chance(g, 15) ? 12 : 4, 70);
     struct side l = some_side(g, lt, batch, contracting, sizes),
                 r = some_side(g, rt, batch, contracting, sizes);
     for (int k = 0; k < batch; k++)
@@ -169,8 +169,8 @@ static struct type by_labels(enum dtype t, int spatial, const int64_t *order, in
 void gen_conv(struct gen *g, enum opcode op)
 {
     int spatial = (int)gen_between(g, gen_chance(g, 90), 3);
-    int64_t features = gen_between(g, 1, 2), batch = gen_between(g, 1, 3),
-            outs = gen_between(g, 1, 3);
+    int64_t features = gen_size(g, 1, 2, 20), batch = gen_between(g, 1, 3),
+            outs = gen_size(g, 1, 3, 20);
     int64_t fg = gen_chance(g, 20) ? gen_between(g, 2, 3) : 1,
             bg = fg == 1 && gen_chance(g, 15) ? 2 : 1;
     int64_t kernel[GEN_RANK], l[GEN_RANK], r[GEN_RANK], o[GEN_RANK];
@@ -179,7 +179,7 @@ void gen_conv(struct gen *g, enum opcode op)
     struct buf window = {0}, labels = {0};
     dot_types(g, &lt, &rt, &ot);
     for (int d = 0; d < spatial; d++)
-        in.dims[d] = gen_between(g, 1, 6);
+        in.dims[d] = gen_size(g, 1, 6, 20);
     struct type positions = gen_conv_window(g, in, &window, kernel);
     put_labels(g, &labels, spatial, 'b', 'f', l);
     buf_putc(&labels, '_');
@@ -226,7 +226,7 @@ static struct val raise_diagonal(struct gen *g, struct val a, int64_t by)
 
 static void cholesky(struct gen *g)
 {
-    int64_t n = gen_between(g, 0, 5), batch = gen_between(g, 1, 3);
+    int64_t n = gen_size(g, 0, 5, 40), batch = gen_size(g, 1, 3, 20);
     enum dtype t = gen_chance(g, 60) ? DT_F32 : DT_F64;
     struct val a = gen_fresh(g, type_of(t, 3, (int64_t[]){batch, n, n})), both[2] = {a, a};
     struct val square = gen_emit(g, OP_DOT, a.type, 2, both,
@@ -240,7 +240,7 @@ static void triangular_solve(struct gen *g)
 {
     enum dtype t = linalg_type(g);
     bool left = gen_chance(g, 50), batched = gen_chance(g, 40);
-    int64_t n = gen_between(g, 1, 5), m = gen_between(g, 0, 4);
+    int64_t n = gen_size(g, 1, 5, 40), m = gen_size(g, 0, 4, 20);
     int64_t square[3] = {2, n, n}, other[3] = {2, left ? n : m, left ? m : n};
     struct val a = gen_fresh(g, type_of(t, 2 + batched, square + !batched));
     struct val both[2] = {raise_diagonal(g, a, 9),
@@ -271,7 +271,7 @@ void gen_fft(struct gen *g, enum opcode op)
     struct type in = {.dtype = from_real ? real : complex, .rank = axes + (int)gen_below(g, 2)};
     int64_t lengths[3];
     for (int d = 0; d < in.rank; d++)
-        in.dims[d] = gen_between(g, 1, 6);
+        in.dims[d] = gen_size(g, 1, 6, 40);
     for (int k = 0; k < axes; k++) {
         const int64_t size = in.dims[in.rank - axes + k];
         lengths[k] = from_real || to_real || gen_chance(g, 80) ? size : gen_between(g, 0, 7);

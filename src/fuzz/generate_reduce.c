@@ -37,15 +37,41 @@ static struct val combine(struct gen *g, struct val acc, struct val x)
     return gen_emit(g, combiner(g, x.type.dtype), x.type, 2, more, NULL);
 }
 
-/* The pair with the greater key, as in argmax. */
-static void keep_greater(struct gen *g, int count, const struct val *v, struct val *out)
+/* Compares scalars. */
+static struct val compare(struct gen *g, struct val a, struct val b, const char *direction)
 {
-    struct val keys[2] = {v[0], v[count]};
-    struct val first = gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, keys, ", direction=GE");
-    for (int k = 0; k < count; k++) {
-        struct val all[3] = {first, v[k], v[count + k]};
-        out[k] = gen_emit(g, OP_SELECT, v[k].type, 3, all, NULL);
+    struct val both[2] = {a, b};
+    return gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, both, ", direction=%s", direction);
+}
+
+static struct val predicate(struct gen *g, enum opcode op, struct val a, struct val b)
+{
+    struct val both[2] = {a, b};
+    return gen_emit(g, op, type_scalar(DT_PRED), 2, both, NULL);
+}
+
+static struct val select(struct gen *g, struct val first, struct val a, struct val b)
+{
+    struct val all[3] = {first, a, b};
+    return gen_emit(g, OP_SELECT, a.type, 3, all, NULL);
+}
+
+/* The pair with the greater key, as in argmax: of equal keys the first, or, with `ordered`, that of
+ * the smaller second value; NaN is greater than any number. */
+static void keep_greater(struct gen *g, int count, const struct val *v, bool ordered,
+                         struct val *out)
+{
+    struct val first, take;
+    if (ordered) {
+        first = predicate(g, OP_OR, compare(g, v[0], v[count], "GT"), compare(g, v[0], v[0], "NE"));
+        take = predicate(g, OP_OR, first,
+                         predicate(g, OP_AND, compare(g, v[0], v[count], "EQ"),
+                                   compare(g, v[1], v[count + 1], "LT")));
+    } else {
+        first = take = compare(g, v[0], v[count], "GE");
     }
+    for (int k = 0; k < count; k++)
+        out[k] = select(g, k ? take : first, v[k], v[count + k]);
 }
 
 int gen_reducer(struct gen *g, int count, const enum dtype *types)
@@ -65,7 +91,7 @@ int gen_reducer(struct gen *g, int count, const enum dtype *types)
         return number;
     gen_open(g, &r, 2 * count, s.params, v);
     if (count > 1 && !dtype_is_complex(types[0]) && gen_chance(g, 50))
-        keep_greater(g, count, v, out);
+        keep_greater(g, count, v, dtype_is_integer(types[1]) && gen_chance(g, 50), out);
     else
         for (int k = 0; k < count; k++)
             out[k] = combine(g, v[k], v[count + k]);
@@ -74,7 +100,29 @@ int gen_reducer(struct gen *g, int count, const enum dtype *types)
     return number;
 }
 
-static int comparator(struct gen *g, int count, const struct type *types)
+/* A key in reverse order, or that of a float: another type, or equal zeros and equal NaNs. */
+static struct val key_of(struct gen *g, struct val x, bool wide)
+{
+    enum dtype t = x.type.dtype;
+    if (!dtype_is_float(t))
+        return gen_emit(g, OP_NOT, x.type, 1, &x, NULL);
+    if (wide || t == DT_F8E8M0FNU)
+        return gen_emit(g, OP_CONVERT, type_scalar(DT_F64), 1, &x, NULL);
+    struct val zero = gen_number(g, t, 0);
+    return select(
+        g, compare(g, x, zero, "EQ"), zero,
+        select(g, compare(g, x, x, "NE"), gen_emit(g, OP_NEGATE, x.type, 1, &zero, NULL), x));
+}
+
+static struct val is_before(struct gen *g, struct val a, struct val b, const char *direction)
+{
+    struct val both[2] = {a, b};
+    return gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, both, ", direction=%s%s", direction,
+                    dtype_is_float(a.type.dtype) ? ", type=TOTALORDER" : "");
+}
+
+/* `total`: only equal values compare equal. */
+static int comparator(struct gen *g, int count, const struct type *types, bool total)
 {
     struct region r;
     enum dtype params[GEN_PARAMS];
@@ -86,14 +134,23 @@ static int comparator(struct gen *g, int count, const struct type *types)
         params[k] = types[k / 2].dtype;
     struct shared s =
         gen_scalar_signature(ROLE_COMPARATOR, 2 * count, params, type_scalar(DT_PRED));
-    int number = gen_reuse(g, 40, &s);
+    int number = total ? -1 : gen_reuse(g, 40, &s);
     if (number >= 0)
         return number;
     gen_open(g, &r, 2 * count, s.params, v);
-    struct val both[2] = {v[2 * key], v[2 * key + 1]};
-    number = gen_close(g, gen_emit(g, OP_COMPARE, type_scalar(DT_PRED), 2, both, ", direction=%s%s",
-                                   gen_chance(g, 60) ? "LT" : "GT",
-                                   dtype_is_float(types[key].dtype) ? ", type=TOTALORDER" : ""));
+    struct val a = v[2 * key], b = v[2 * key + 1];
+    if (!total && gen_chance(g, 30)) {
+        bool wide = gen_chance(g, 50);
+        a = key_of(g, a, wide);
+        b = key_of(g, b, wide);
+    }
+    struct val before = is_before(g, a, b, gen_chance(g, 60) ? "LT" : "GT");
+    int second = (key + 1) % count;
+    if (second != key && !dtype_is_complex(types[second].dtype) && gen_chance(g, 30))
+        before = predicate(g, OP_OR, before,
+                           predicate(g, OP_AND, is_before(g, a, b, "EQ"),
+                                     is_before(g, v[2 * second], v[2 * second + 1], "LT")));
+    number = gen_close(g, before);
     gen_share(g, &s, number);
     return number;
 }
@@ -366,9 +423,9 @@ void gen_sort(struct gen *g, enum opcode op)
         types[k] = type_with(types[0], gen_dtype(g, TY_ANY));
         all[k] = gen_value(g, types[k]);
     }
-    int body = comparator(g, n, types), d = (int)gen_below(g, types[0].rank);
-    const char *stable = n > 1 || gen_chance(g, 50) ? ", is_stable=true"
-                                                    : ""; /* otherwise the result is not unique */
+    bool unstable = n == 1 && gen_chance(g, 50);
+    int body = comparator(g, n, types, unstable), d = (int)gen_below(g, types[0].rank);
+    const char *stable = unstable ? "" : ", is_stable=true"; /* for a unique result */
     if (n == 1)
         gen_emit(g, op, types[0], 1, all, ", dimensions={%d}%s, to_apply=c%d", d, stable, body);
     else

@@ -271,7 +271,8 @@ static void choose_indices(struct gen *g, struct dims *s)
             s->index_batching[0] = rank;
             s->indices.dims[rank++] = s->operand.dims[s->batching[0]];
         } else {
-            s->indices.dims[rank++] = vector ? s->map_count : gen_between(g, 1, 3);
+            s->indices.dims[rank++] =
+                vector ? s->map_count : gen_size(g, 1, gen_chance(g, 20) ? 30 : 3, 300);
         }
     }
     s->indices.rank = rank;
@@ -340,6 +341,18 @@ static void gather(struct gen *g, struct dims *s)
     buf_free(&rest);
 }
 
+/* The later of several updates of an element is the one that remains. */
+static int replacement(struct gen *g, int count, const enum dtype *types)
+{
+    struct region r;
+    struct type params[4];
+    struct val v[4];
+    for (int k = 0; k < 2 * count; k++)
+        params[k] = type_scalar(types[k % count]);
+    gen_open(g, &r, 2 * count, params, v);
+    return count == 1 ? gen_close(g, v[1]) : gen_close_tuple(g, count, v + count);
+}
+
 static void scatter(struct gen *g, struct dims *s)
 {
     int n = gen_chance(g, 85) ? 1 : 2;
@@ -360,7 +373,8 @@ static void scatter(struct gen *g, struct dims *s)
         put_named_list(&rest, "scatter_indices_batching_dims", s->index_batching,
                        s->batching_count);
     }
-    buf_printf(&rest, ", index_vector_dim=%d, to_apply=c%d", s->vector, gen_reducer(g, n, dtypes));
+    buf_printf(&rest, ", index_vector_dim=%d, to_apply=c%d", s->vector,
+               gen_chance(g, 40) ? replacement(g, n, dtypes) : gen_reducer(g, n, dtypes));
     if (n == 1)
         gen_emit(g, OP_SCATTER, types[0], 3, all, "%s", rest.data);
     else
