@@ -137,7 +137,8 @@ bool type_equal(const struct type *a, const struct type *b)
 static int64_t some_large_size(struct gen *g, int64_t limit)
 {
     static const int64_t sizes[] = {64, 1000, 257, 70000, 33, 200000, 4096, 513};
-    const int64_t size = sizes[gen_below(g, sizeof sizes / sizeof *sizes)];
+    const int64_t size = gen_chance(g, 50) ? sizes[gen_below(g, sizeof sizes / sizeof *sizes)]
+                                           : gen_between(g, 2, 700);
     return size < limit ? size : limit;
 }
 

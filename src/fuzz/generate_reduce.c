@@ -202,24 +202,38 @@ static int scalar_function(struct gen *g, int count, const struct type *types)
 
 /* ---- reduce ---- */
 
+/* Dimensions to reduce, in any order, and those that are kept. */
+struct reduction {
+    int64_t reduced[GEN_RANK], kept[GEN_RANK];
+    int count;
+    struct type result;
+};
+
+static struct reduction some_reduction(struct gen *g, const struct type *x)
+{
+    struct reduction r = {.result = type_scalar(x->dtype)};
+    unsigned reduced = 0;
+    for (int d = 0; d < x->rank; d++)
+        r.reduced[d] = d;
+    gen_shuffle(g, r.reduced, x->rank);
+    r.count = (int)gen_between(g, x->rank > 0 && gen_chance(g, 95), x->rank);
+    for (int k = 0; k < r.count; k++)
+        reduced |= 1u << r.reduced[k];
+    for (int d = 0; d < x->rank; d++)
+        if (!(reduced >> d & 1)) {
+            r.kept[r.result.rank] = d;
+            r.result.dims[r.result.rank++] = x->dims[d];
+        }
+    return r;
+}
+
 static void reduce(struct gen *g)
 {
     struct val x = gen_pick(g, TY_ANY, 0), all[4] = {x};
-    int n = gen_chance(g, 80) ? 1 : 2, rank = x.type.rank;
+    int n = gen_chance(g, 80) ? 1 : 2;
     enum dtype types[2] = {x.type.dtype, gen_partner(g, x.type.dtype)};
-    struct type results[2] = {type_scalar(types[0]), type_scalar(types[1])};
-    int64_t order[GEN_RANK];
-    unsigned reduced = 0;
-    for (int d = 0; d < rank; d++)
-        order[d] = d;
-    gen_shuffle(g, order, rank);
-    int count = (int)gen_between(g, rank > 0 && gen_chance(g, 95), rank);
-    for (int k = 0; k < count; k++)
-        reduced |= 1u << order[k];
-    for (int d = 0; d < rank; d++)
-        if (!(reduced >> d & 1))
-            for (int k = 0; k < 2; k++)
-                results[k].dims[results[k].rank++] = x.type.dims[d];
+    const struct reduction r = some_reduction(g, &x.type);
+    struct type results[2] = {r.result, type_with(r.result, types[1])};
     for (int k = 0; k < n; k++) {
         all[k] = k ? gen_value(g, type_with(x.type, types[k])) : x;
         all[n + k] =
@@ -227,7 +241,7 @@ static void reduce(struct gen *g)
     }
     int body = gen_reducer(g, n, types);
     struct buf list = {0};
-    put_list(&list, order, count);
+    put_list(&list, r.reduced, r.count);
     if (n == 1)
         gen_emit(g, OP_REDUCE, results[0], 2, all, ", dimensions=%s, to_apply=c%d", list.data,
                  body);
@@ -235,6 +249,32 @@ static void reduce(struct gen *g)
         gen_emit_tuple(g, OP_REDUCE, n, results, 2 * n, all, NULL, ", dimensions=%s, to_apply=c%d",
                        list.data, body);
     buf_free(&list);
+}
+
+/* Reductions whose results are combined with their operand, as in a softmax. */
+static void normalize(struct gen *g)
+{
+    struct val x = gen_pick(g, TY_INTEGER | TY_FLOAT, 1);
+    const enum dtype t = x.type.dtype;
+    for (int64_t n = gen_between(g, 1, 3); n > 0; n--) {
+        const struct reduction r = some_reduction(g, &x.type);
+        struct buf reduced = {0}, kept = {0};
+        put_list(&reduced, r.reduced, r.count);
+        put_list(&kept, r.kept, r.result.rank);
+        struct val both[2] = {x, gen_number(g, t, 0)};
+        const int body = gen_reducer(g, 1, &t);
+        struct val y = gen_emit(g, OP_REDUCE, r.result, 2, both, ", dimensions=%s, to_apply=c%d",
+                                reduced.data, body);
+        if (gen_chance(g, 50)) {
+            struct val more[2] = {y, gen_value(g, r.result)};
+            y = gen_emit(g, combiner(g, t), r.result, 2, more, NULL);
+        }
+        struct val sides[2] = {
+            x, gen_emit(g, OP_BROADCAST, x.type, 1, &y, ", dimensions=%s", kept.data)};
+        x = gen_emit(g, combiner(g, t), x.type, 2, sides, NULL);
+        buf_free(&reduced);
+        buf_free(&kept);
+    }
 }
 
 static struct type without_dim(struct type t, int d)
@@ -267,6 +307,8 @@ void gen_reduce(struct gen *g, enum opcode op)
 {
     if (op == OP_SCAN)
         scan(g);
+    else if (gen_chance(g, 30))
+        normalize(g);
     else
         reduce(g);
 }

@@ -30,6 +30,7 @@ struct fused_reducer {
     size_t x_width;
     int64_t block; /* columns */
     bool down;     /* rows are short: many are reduced side by side */
+    bool lanes;    /* the loop has lanes: one, the last, may be alone in its block */
 };
 /* Packed accumulators, one for each of the row values of a block. */
 struct fused_accumulators {

@@ -40,6 +40,7 @@ void fused_reducer_init(struct fused_reducer *f, const struct kern_fused *loop,
               reducer_goes_down_columns(&f->reducer, kept, column_stride * width, s.columns,
                                         row_stride * width) &&
               !(f->reducer.order == REDUCE_IN_ANY_ORDER && reducer_has_tiles(&f->reducer));
+    f->lanes = s.lanes > 1;
     f->x_width = (size_t)width;
 }
 
@@ -127,7 +128,7 @@ void fused_reducer_rows(const struct fused_reducer *f, const struct fused_accumu
         reduce_down(f, c->last, x, rows, n);
         return;
     }
-    if (lanes == 1 && column == 0 && n <= KERN_TILE && n <= f->block) {
+    if (!f->lanes && column == 0 && n <= KERN_TILE && n <= f->block) {
         reducer_start(&f->reducer, c->last, rows, true);
         reducer_tiles(&f->reducer, c->last, x, rows, n);
         return;
@@ -135,7 +136,7 @@ void fused_reducer_rows(const struct fused_reducer *f, const struct fused_accumu
     const size_t row = (size_t)(n * lanes) * f->x_width, next = (size_t)lanes * f->reducer.width;
     for (int64_t r = 0; r < rows; r++, x += row) {
         char *accumulators = c->last + (size_t)r * next, *before = c->before + (size_t)r * next;
-        if (lanes == 1)
+        if (!f->lanes)
             reduce_row(f, c, accumulators, before, x, column, n);
         else
             reduce_columns(f, c, accumulators, before, x, column, n, lanes, line);
