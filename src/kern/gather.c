@@ -115,7 +115,7 @@ void kern_gather(struct thread_pool *workers, const struct view *out, const stru
         kern_fill(workers, out, (const union kern_element[]){{{0}}});
         return;
     }
-    window_runs_init(&runs, &w.whole_window, &w.array_window, windows_adjacent(&w));
+    window_runs_init(&runs, &w.whole_window, &w.array_window, &w);
     const int64_t window_bytes = elements / w.count * width;
     g.bytes = runs.length * width;
     g.streams = g.bytes >= STREAMED_RUN && elements * width >= COPY_STREAM_FROM;
@@ -192,8 +192,7 @@ static void scatter_runs_init(struct scatter_runs *r, const struct scatter *s, i
     r->whole = s->w->whole_window;
     if (s->cut >= 0)
         r->array.dims[s->cut] = r->whole.dims[s->cut] = places;
-    window_runs_init(&r->runs, &r->whole, &r->array,
-                     windows_adjacent(s->w) && positions_free(s->w));
+    window_runs_init(&r->runs, &r->whole, &r->array, positions_free(s->w) ? s->w : NULL);
     if (r->runs.mode == RUNS_MANY)
         copy_plan_init(&r->plan, &r->array, &r->whole);
 }

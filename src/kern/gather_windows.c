@@ -119,13 +119,6 @@ void windows_init(struct windows *w, const struct view *whole, const struct view
     }
 }
 
-bool windows_adjacent(const struct windows *w)
-{
-    const struct nest *n = &w->whole;
-    return n->rank > 0 && n->dims[n->rank - 1] > 1 &&
-           n->strides[0][n->rank - 1] == (int64_t)dtype_bytes(w->whole_window.dtype);
-}
-
 /* ---- offsets ---- */
 
 /* A run of positions of a nest of one view: n positions from `at` bytes on, `step` bytes apart. */
@@ -385,8 +378,18 @@ static void list_runs(struct window_runs *r)
     r->count = n;
 }
 
+/* Whether the runs of many windows at one position follow each other in `whole`, without gaps.
+ * Single elements are worth that even for few windows, long runs are not. */
+static bool are_adjacent(const struct windows *w, int64_t elements, int64_t bytes)
+{
+    enum { MANY = 32, LONG = 256 }; /* windows; bytes */
+    const struct nest *n = &w->whole;
+    return n->rank > 0 && n->dims[n->rank - 1] >= (elements == 1 ? 2 : MANY) && bytes < LONG &&
+           n->strides[0][n->rank - 1] == bytes;
+}
+
 void window_runs_init(struct window_runs *r, const struct view *whole, const struct view *array,
-                      bool across)
+                      const struct windows *across)
 {
     const int64_t width = (int64_t)dtype_bytes(whole->dtype);
     struct nest *n = &r->outer;
@@ -398,7 +401,7 @@ void window_runs_init(struct window_runs *r, const struct view *whole, const str
     const bool dense = last >= 0 && n->strides[0][last] == width && n->strides[1][last] == width;
     r->length = dense ? n->dims[last] : 1;
     n->rank -= dense;
-    if (across && r->length == 1 && n->rank > 0)
+    if (across && n->rank > 0 && are_adjacent(across, r->length, r->length * width))
         r->mode = RUNS_OUTERMOST;
     else
         r->mode = nest_points(n) <= WINDOW_RUNS ? RUNS_LISTED : RUNS_MANY;

@@ -67,11 +67,9 @@ struct window_runs {
     int count;         /* RUNS_LISTED */
     int64_t whole[WINDOW_RUNS], array[WINDOW_RUNS];
 };
-/* `across`: positions may be outermost, and windows are adjacent in the array that is `whole`. */
+/* `across`: the windows, if positions may be outermost; or NULL. */
 void window_runs_init(struct window_runs *r, const struct view *whole, const struct view *array,
-                      bool across);
-/* Whether window k + 1 follows window k in `whole`, without gaps. */
-bool windows_adjacent(const struct windows *w);
+                      const struct windows *across);
 
 /* Calls fn with lists of the runs of all windows of the block; not for RUNS_MANY. For
  * RUNS_OUTERMOST, those of `positions` positions from number `position` on. */
