@@ -357,6 +357,18 @@ COPY_LOOPS(kern_w4)
 COPY_LOOPS(kern_w8)
 COPY_LOOPS(kern_w16)
 
+void copy_from_columns(char *out, int64_t out_stride, const char *const *x, int64_t count,
+                       int64_t n, size_t width)
+{
+    switch (width) {
+    case 1: square_kern_w1(out, out_stride, x, 0, count, n); break;
+    case 2: square_kern_w2(out, out_stride, x, 0, count, n); break;
+    case 4: square_kern_w4(out, out_stride, x, 0, count, n); break;
+    case 8: square_kern_w8(out, out_stride, x, 0, count, n); break;
+    default: square_kern_w16(out, out_stride, x, 0, count, n); break;
+    }
+}
+
 /* The loops for one width, each with its variant of non-temporal stores. */
 struct loops {
     copy_block_fn *strided, *streamed_fill, *transposed, *streamed_transposed;
