@@ -684,16 +684,14 @@ void kern_pack_rows(void *dst, const char *src, int64_t rows, int64_t row_stride
                     size_t width, int64_t n)
 {
     const int64_t size = (int64_t)width;
-    int64_t dims[2] = {rows, n}, out_strides[2] = {n * size, size},
-            x_strides[2] = {row_stride, stride};
-    loops_of(width).strided(dst, src, dims, out_strides, x_strides);
+    kern_copy_block(dst, src, (const int64_t[]){rows, n}, (const int64_t[]){n * size, size},
+                    (const int64_t[]){row_stride, stride}, width);
 }
 
 void kern_unpack_rows(char *dst, int64_t rows, int64_t row_stride, int64_t stride, const void *src,
                       size_t width, int64_t n)
 {
     const int64_t size = (int64_t)width;
-    int64_t dims[2] = {rows, n}, out_strides[2] = {row_stride, stride},
-            x_strides[2] = {n * size, size};
-    loops_of(width).strided(dst, src, dims, out_strides, x_strides);
+    kern_copy_block(dst, src, (const int64_t[]){rows, n}, (const int64_t[]){row_stride, stride},
+                    (const int64_t[]){n * size, size}, width);
 }
