@@ -357,6 +357,18 @@ COPY_LOOPS(kern_w4)
 COPY_LOOPS(kern_w8)
 COPY_LOOPS(kern_w16)
 
+void copy_from_columns(char *out, int64_t out_stride, const char *const *x, int64_t count,
+                       int64_t n, size_t width)
+{
+    switch (width) {
+    case 1: square_kern_w1(out, out_stride, x, 0, count, n); break;
+    case 2: square_kern_w2(out, out_stride, x, 0, count, n); break;
+    case 4: square_kern_w4(out, out_stride, x, 0, count, n); break;
+    case 8: square_kern_w8(out, out_stride, x, 0, count, n); break;
+    default: square_kern_w16(out, out_stride, x, 0, count, n); break;
+    }
+}
+
 /* The loops for one width, each with its variant of non-temporal stores. */
 struct loops {
     copy_block_fn *strided, *streamed_fill, *transposed, *streamed_transposed;
@@ -672,16 +684,14 @@ void kern_pack_rows(void *dst, const char *src, int64_t rows, int64_t row_stride
                     size_t width, int64_t n)
 {
     const int64_t size = (int64_t)width;
-    int64_t dims[2] = {rows, n}, out_strides[2] = {n * size, size},
-            x_strides[2] = {row_stride, stride};
-    loops_of(width).strided(dst, src, dims, out_strides, x_strides);
+    kern_copy_block(dst, src, (const int64_t[]){rows, n}, (const int64_t[]){n * size, size},
+                    (const int64_t[]){row_stride, stride}, width);
 }
 
 void kern_unpack_rows(char *dst, int64_t rows, int64_t row_stride, int64_t stride, const void *src,
                       size_t width, int64_t n)
 {
     const int64_t size = (int64_t)width;
-    int64_t dims[2] = {rows, n}, out_strides[2] = {row_stride, stride},
-            x_strides[2] = {n * size, size};
-    loops_of(width).strided(dst, src, dims, out_strides, x_strides);
+    kern_copy_block(dst, src, (const int64_t[]){rows, n}, (const int64_t[]){row_stride, stride},
+                    (const int64_t[]){n * size, size}, width);
 }

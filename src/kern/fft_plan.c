@@ -112,18 +112,77 @@ KERN_CLONES static void pass_4(const struct pass *p)
     }
 }
 
-KERN_CLONES static void pass_any(const struct pass *p, int r)
+KERN_CLONES static void pass_2(const struct pass *p)
 {
     const int64_t s = p->s, step = p->m * s;
-    for (int64_t i = 0; i < p->m; i++)
-        for (int u = 0; u < r; u++)
-            for (int64_t k = 0; k < s; k++) {
-                const struct c128 *x = p->x + i * s + k;
-                struct c128 sum = x[0];
-                for (int t = 1; t < r; t++)
-                    sum = plus(sum, times(x[t * step], p->roots[u * t % r * step]));
-                p->y[(i * r + u) * s + k] = times(sum, p->roots[i * u * s]);
+    for (int64_t i = 0; i < p->m; i++) {
+        const struct c128 *x = p->x + i * s, w = p->roots[i * s];
+        struct c128 *y = p->y + 2 * i * s;
+        for (int64_t k = 0; k < s; k++) {
+            y[k] = plus(x[k], x[k + step]);
+            y[k + s] = times(minus(x[k], x[k + step]), w);
+        }
+    }
+}
+
+enum { MOST_FACTOR = 31 };
+
+/* Elements t and r - t have conjugate roots, so their sum is multiplied by the cosine and their
+ * difference by the sine, for results u and r - u. */
+__attribute__((always_inline)) static inline void pass_odd(const struct pass *p, const int r)
+{
+    enum { MOST = MOST_FACTOR / 2 };
+    const int64_t s = p->s, step = p->m * s;
+    const int half = r / 2;
+    struct c128 root[MOST][MOST], w[MOST_FACTOR], even[MOST], odd[MOST];
+    for (int u = 1; u <= half; u++)
+        for (int t = 1; t <= half; t++)
+            root[u - 1][t - 1] = p->roots[u * t % r * step];
+    for (int64_t i = 0; i < p->m; i++) {
+        const struct c128 *x = p->x + i * s;
+        struct c128 *y = p->y + r * i * s;
+        for (int u = 1; u < r; u++)
+            w[u] = p->roots[i * u * s];
+        for (int64_t k = 0; k < s; k++) {
+            struct c128 sum = x[k];
+            for (int t = 0; t < half; t++) {
+                const struct c128 a = x[k + (t + 1) * step], b = x[k + (r - 1 - t) * step];
+                even[t] = plus(a, b);
+                odd[t] = minus(a, b);
+                sum = plus(sum, even[t]);
             }
+            y[k] = sum;
+            for (int u = 1; u <= half; u++) {
+                struct c128 a = x[k], b = {0, 0}; /* the results are a + i b and a - i b */
+                for (int t = 0; t < half; t++) {
+                    const struct c128 z = root[u - 1][t];
+                    a.re += even[t].re * z.re;
+                    a.im += even[t].im * z.re;
+                    b.re += odd[t].re * z.im;
+                    b.im += odd[t].im * z.im;
+                }
+                y[k + u * s] = times((struct c128){a.re - b.im, a.im + b.re}, w[u]);
+                y[k + (r - u) * s] = times((struct c128){a.re + b.im, a.im - b.re}, w[r - u]);
+            }
+        }
+    }
+}
+
+KERN_CLONES static void pass_3(const struct pass *p) { pass_odd(p, 3); }
+KERN_CLONES static void pass_5(const struct pass *p) { pass_odd(p, 5); }
+KERN_CLONES static void pass_7(const struct pass *p) { pass_odd(p, 7); }
+KERN_CLONES static void pass_any(const struct pass *p, int r) { pass_odd(p, r); }
+
+static void run_pass(const struct pass *p, int r)
+{
+    switch (r) {
+    case 2: pass_2(p); break;
+    case 3: pass_3(p); break;
+    case 4: pass_4(p); break;
+    case 5: pass_5(p); break;
+    case 7: pass_7(p); break;
+    default: pass_any(p, r);
+    }
 }
 
 /* Transforms x, using y, of the same size, as scratch; returns which of the two has the result. */
@@ -136,10 +195,7 @@ static struct c128 *by_factors(const struct fft_plan *f, struct c128 *x, struct 
         p.m /= r;
         p.x = x;
         p.y = y;
-        if (r == 4)
-            pass_4(&p);
-        else
-            pass_any(&p, r);
+        run_pass(&p, r);
         p.s *= r;
         y = x;
         x = done;
@@ -276,7 +332,7 @@ void fft_plan_run(const struct fft_plan *p, void *in, void *out, void *workspace
 
 /* ---- plans ---- */
 
-/* Splits m into factors; false when it has a prime factor above 31. */
+/* Splits m into factors; false when it has a prime factor above MOST_FACTOR. */
 static bool find_factors(struct fft_plan *f, int64_t m)
 {
     static const uint8_t factors[] = {4, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31};

@@ -10,7 +10,8 @@
 #include "kern/tile.h"
 
 enum {
-    SHORT_ROW = 64, /* of shorter rows, those of a plane (two innermost dimensions) share tiles */
+    SHORT_ROW = 64, /* of shorter rows, those of a plane (two innermost dimensions) share tiles, and
+                       of parts of rows, where views are transposed */
     SHARE = 1 << 16 /* minimum number of elements in a task */
 };
 
@@ -97,6 +98,17 @@ static void map_row(struct tile_job *m, char *const *at, int64_t length)
     }
 }
 
+/* Whether the rows of a view are far apart in memory, but its columns contiguous. */
+static bool is_transposed(const struct tile_job *m)
+{
+    enum { FEW = 4 };
+    const int inner = m->nest.rank - 1;
+    bool found = false;
+    for (int k = 1; k < m->nest.count && inner > 0 && m->nest.dims[inner - 1] >= FEW; k++)
+        found |= !m->packed[k] && m->nest.strides[k][inner - 1] == (int64_t)m->width[k];
+    return found;
+}
+
 /* Processes the short rows of one plane: views whose rows are contiguous are used in place. */
 static void map_plane(struct tile_job *m, char *const *at, int64_t rows, int64_t length)
 {
@@ -122,6 +134,18 @@ static void map_plane(struct tile_job *m, char *const *at, int64_t rows, int64_t
     }
 }
 
+/* Processes a plane whose rows are short, or parts of them, which begin one after the other. */
+static void map_planes(struct tile_job *m, char *const *at, int64_t rows, int64_t length)
+{
+    const int64_t most = length < SHORT_ROW ? length : SHORT_ROW;
+    for (int64_t i = 0; i < length; i += most) {
+        char *part[NEST_MAX_VIEWS];
+        for (int k = 0; k < m->nest.count; k++)
+            part[k] = at[k] + i * m->nest.strides[k][m->nest.rank - 1];
+        map_plane(m, part, rows, min_i64(most, length - i));
+    }
+}
+
 static void map_views(tile_context_fn *fn, const void *context, int worker, const struct view *out,
                       int count, const struct view *args)
 {
@@ -140,11 +164,11 @@ static void map_views(tile_context_fn *fn, const void *context, int worker, cons
     const int inner = m.nest.rank - 1;
     const int64_t length = inner < 0 ? 1 : m.nest.dims[inner];
     fill_repeated(&m, at, points < KERN_TILE ? points : KERN_TILE);
-    const bool planes = inner > 0 && length < SHORT_ROW;
+    const bool planes = inner > 0 && (length < SHORT_ROW || is_transposed(&m));
     nest_start(&walk, &m.nest, inner < 0 ? 0 : inner - planes, at);
     do
         if (planes)
-            map_plane(&m, walk.at, m.nest.dims[inner - 1], length);
+            map_planes(&m, walk.at, m.nest.dims[inner - 1], length);
         else
             map_row(&m, walk.at, length);
     while (nest_step(&walk));

@@ -111,6 +111,10 @@ void repeat_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride,
 
 /* ---- copy.c ---- */
 
+/* Writes `count` rows of n elements, `out_stride` bytes apart: one of each contiguous column x[k].
+ */
+void copy_from_columns(char *out, int64_t out_stride, const char *const *x, int64_t count,
+                       int64_t n, size_t width);
 /* n elements of `width` bytes that are `stride` bytes apart, to and from packed storage. */
 void kern_pack(void *dst, const char *src, int64_t stride, size_t width, int64_t n);
 void kern_unpack(char *dst, int64_t stride, const void *src, size_t width, int64_t n);

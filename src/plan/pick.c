@@ -104,7 +104,7 @@ static void set_values(enum dtype t, enum kern_relation r, union element *so_far
                        union element *element)
 {
     static const double pairs[KERN_RELATIONS][2] = {
-        {1, 2}, {0, 0}, {2, 1}, {(double)NAN, 1}, {1, (double)NAN}, {(double)NAN, (double)NAN},
+        {0, 1}, {0, 0}, {1, 0}, {(double)NAN, 1}, {1, (double)NAN}, {(double)NAN, (double)NAN},
     };
     set_number(t, so_far, pairs[r][0]);
     set_number(t, element, pairs[r][1]);
@@ -155,9 +155,8 @@ static bool is_regular(const struct kern_pick *p)
 static bool has_pick_types(const enum dtype *types)
 {
     enum dtype value = types[0], index = types[1];
-    bool whole = dtype_is_float(value)
-                     ? dtype_bits(value) >= 16
-                     : !dtype_is_complex(value) && !dtype_is_subbyte(value) && value != DT_PRED;
+    bool whole = dtype_is_float(value) ? dtype_bits(value) >= 16
+                                       : !dtype_is_complex(value) && !dtype_is_subbyte(value);
     return whole && !dtype_is_float(index) && !dtype_is_complex(index) &&
            !dtype_is_subbyte(index) && index != DT_PRED &&
            index != DT_U64; /* the kernel compares indices as signed numbers */
