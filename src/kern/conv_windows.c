@@ -9,7 +9,8 @@
  *
  * Order and accumulation: the contracted index is (input feature, kernel position row-major), box
  * by box; sums of some boxes are added to those of the previous ones at the end. Boxes depend on
- * the shapes alone, so the number of threads changes no bit.
+ * the shapes alone, so the number of threads changes no bit. If the result has few features, input
+ * and kernel exchange their roles.
  */
 #include <stdlib.h>
 
@@ -24,6 +25,7 @@ enum {
     PARTIAL_BYTES = 16 << 20, /* sums of all parts of the terms */
     MAX_FEATURES = 512,       /* in a task */
     MAX_REGION = 1 << 16,     /* elements under the windows of a box in one image */
+    FEW_FEATURES = 16,        /* less than a vector of a panel */
     TARGET_PARTS = 16,
     SMALL = 1 << 20 /* products; with fewer, starting a second thread does not pay off */
 };
@@ -445,8 +447,50 @@ static bool is_small(const struct windows *w)
            products < SMALL;
 }
 
+static void swap_views(struct view *x, struct view *y)
+{
+    const struct view z = *x;
+    *x = *y;
+    *y = z;
+}
+
+/* The same sums with the roles of input and kernel exchanged: the window is then the whole input,
+ * and positions of the result are in reverse order. */
+static void exchange(struct conv *to, const struct conv *c)
+{
+    struct view *out = &to->out;
+    *to = *c;
+    swap_views(&to->in, &to->kernel);
+    out->dims[0] = c->out.dims[1], out->strides[0] = c->out.strides[1];
+    out->dims[1] = c->out.dims[0], out->strides[1] = c->out.strides[0];
+    for (int d = 0; d < c->spatial; d++) {
+        const int64_t last = out->dims[d + 2] - 1;
+        out->data += last * out->strides[d + 2];
+        out->strides[d + 2] = -out->strides[d + 2];
+        to->window[d].size = to->kernel.dims[d + 2];
+        to->window[d].pad_low = last * c->window[d].stride - c->window[d].pad_low;
+    }
+}
+
+/* Exchanges the roles if the features of the result would leave most of a panel empty, unless that
+ * adds holes. */
+static bool exchange_pays_off(const struct conv *c, struct conv *exchanged)
+{
+    if (c->kernel.dims[0] >= FEW_FEATURES || c->in.dims[0] <= c->kernel.dims[0] ||
+        c->feature_groups * c->batch_groups > 1)
+        return false;
+    for (int d = 0; d < c->spatial; d++)
+        if (c->window[d].window_dilation > 1 || c->window[d].base_dilation > 1)
+            return false;
+    exchange(exchanged, c);
+    return conv_windows_applies(exchanged);
+}
+
 enum conv_outcome conv_windows(struct thread_pool *workers, const struct conv *c)
 {
+    struct conv exchanged;
+    if (exchange_pays_off(c, &exchanged))
+        c = &exchanged;
     struct windows w = {.c = c, .groups = c->feature_groups * c->batch_groups};
     w.images = c->in.dims[0] / c->batch_groups;
     w.features = c->kernel.dims[0] / w.groups;

@@ -179,6 +179,8 @@ START_TEST(large_convolutions_agree_with_reference)
         {2, {3, 600}, 2, 5, {3, 560}, 3, 0, 1, 1, 1, 1, false, true, true},
         {40, {7, 7}, 3, 6, {7, 7}, 1, 1, 1, 1, 2, 1, false, false, false},
         {3, {7, 7}, 9, 12, {6, 7}, 1, 1, 1, 1, 1, 3, false, false, false},
+        {9, {9, 8}, 3, 2, {8, 9}, 1, 1, 1, 1, 1, 1, false, false, false},
+        {6, {17, 9}, 4, 1, {8, 3}, 2, 1, 1, 1, 1, 1, false, false, true},
         {90, {4, 4}, 2, 600, {4, 4}, 1, 1, 1, 1, 1, 1, false, false, false},
     };
     start_thread_pools();
