@@ -1,13 +1,13 @@
 /*
  * conv.c: convolution: brings the dimensions into a canonical order. It is computed as a matrix
- * product (conv_tiled.c), or directly (depthwise.c) where groups of one input feature leave no
- * matrices to multiply. An input with base dilation and window stride 1 is decomposed into phases,
- * so that the holes are not multiplied.
+ * product (conv_tiled.c; conv_windows.c where windows are large), or directly (depthwise.c) where
+ * groups of one input feature leave no matrices to multiply. An input with base dilation and window
+ * stride 1 is decomposed into phases, so that the holes are not multiplied.
  *
  * Padding must not contribute: a zero in its place times an infinity or NaN in the kernel would be
  * NaN. Where zeros are used for it, kernels that contain such values are left to the plain loop.
  * Order and accumulation: as dot; the contracted index is (kernel position row-major, input
- * feature).
+ * feature), or the reverse of it in conv_windows.c.
  */
 #include <stdlib.h>
 
@@ -144,7 +144,7 @@ static enum conv_outcome conv_whole(struct thread_pool *workers, const struct co
     }
     if (depthwise_applies(c))
         return depthwise_run(workers, c) ? CONV_DONE : CONV_NO_MEMORY;
-    return conv_tiled(workers, c);
+    return conv_windows_applies(c) ? conv_windows(workers, c) : conv_tiled(workers, c);
 }
 
 /* ---- base dilation ---- */
@@ -216,6 +216,9 @@ const char *kern_conv_choice(const struct view *out, const struct view *lhs, con
     const bool phases = dilated_dimension(&c) >= 0;
     if (depthwise_applies(&c))
         return phases ? "phase by phase, rows of features" : "rows of features";
+    if (conv_windows_applies(&c))
+        return phases ? "phase by phase, windows in place by the kernel in panels"
+                      : "windows in place by the kernel in panels";
     if (conv_by_rows(&c))
         return phases ? "phase by phase, patches in rows by the kernel in panels"
                       : "patches in rows by the kernel in panels";

@@ -1,6 +1,6 @@
 /*
- * conv: shared by the two implementations of convolution (conv_tiled.c, depthwise.c). Private to
- * kern.
+ * conv: shared by the implementations of convolution (conv_tiled.c, conv_windows.c, depthwise.c).
+ * Private to kern.
  */
 #ifndef HLO_KERN_CONV_H
 #define HLO_KERN_CONV_H
@@ -33,6 +33,10 @@ bool conv_run_is_finite(enum dtype t, const void *x, int64_t n); /* n packed f32
 /* conv_tiled.c: as a matrix product, block by block, for any types. */
 enum conv_outcome conv_tiled(struct thread_pool *workers, const struct conv *c);
 bool conv_by_rows(const struct conv *c); /* whether its patches are rows of the left matrix */
+
+/* conv_windows.c: for windows of more positions than the result, of any real types. */
+bool conv_windows_applies(const struct conv *c);
+enum conv_outcome conv_windows(struct thread_pool *workers, const struct conv *c);
 
 /* depthwise.c: for groups with one input feature each, and real types. */
 bool depthwise_applies(const struct conv *c);

@@ -136,7 +136,10 @@ void gemm_block(const struct gemm *g, const struct gemm_block *b)
         const int64_t rows = run_rows(g, &at, panel);
         if (b->rest)
             add_rest(g, &at, rows);
-        at.a += rows * b->a_row;
+        if (at.row_offsets)
+            at.row_offsets += rows;
+        else
+            at.a += rows * b->a_row;
         at.c += rows * b->c_row;
         if (at.start)
             at.start += rows;

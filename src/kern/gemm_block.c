@@ -138,13 +138,6 @@ INLINE void store_part(char *at, words x, int64_t there)
 }
 #endif
 
-/* Row r of a; rows are `step` bytes apart. Rows from the third on are addressed relative to
- * `third`, which takes fewer registers. */
-INLINE const char *row_at(const char *a, const char *third, int64_t step, int r)
-{
-    return r < 3 ? a + r * step : third + (r - 3) * step;
-}
-
 /* Stores the sums to the rows of C. */
 INLINE void store_sums(enum gemm_kind kind, const struct gemm_block *p, int rows, int vectors,
                        bool add, words sum[GEMM_ROWS][VECTORS])
@@ -161,18 +154,23 @@ INLINE void store_sums(enum gemm_kind kind, const struct gemm_block *p, int rows
 INLINE void add_block(enum gemm_kind kind, const struct gemm_block *p, int64_t panel, int rows,
                       int vectors)
 {
-    const int64_t row = p->a_row, lane = p->a_lane;
-    const char *a = p->a, *third = p->a + 3 * row, *b = p->panel;
+    const int64_t lane = p->a_lane, runs = p->run_offsets ? p->run_count : 1;
+    const char *row[GEMM_ROWS], *b = p->panel;
     words sum[GEMM_ROWS][VECTORS];
+    KERN_UNROLL for (int r = 0; r < rows; r++) row[r] =
+        p->a + (p->row_offsets ? p->row_offsets[r] : r * p->a_row);
     KERN_UNROLL for (int r = 0; r < rows; r++) KERN_UNROLL for (int v = 0; v < vectors; v++)
         sum[r][v] = (words){0};
-    for (int64_t i = 0; i < p->lanes; i++, a += lane, third += lane, b += panel)
-        KERN_UNROLL for (int r = 0; r < rows; r++)
-        {
-            const words x = spread(kind, row_at(a, third, row, r));
-            KERN_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = add_products(
-                kind, sum[r][v], x, *(const words *)(const void *)(b + v * TILE_BYTES));
-        }
+    for (int64_t run = 0; run < runs; run++) {
+        int64_t at = p->run_offsets ? p->run_offsets[run] : 0;
+        for (int64_t i = 0; i < p->lanes; i++, at += lane, b += panel)
+            KERN_UNROLL for (int r = 0; r < rows; r++)
+            {
+                const words x = spread(kind, row[r] + at);
+                KERN_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = add_products(
+                    kind, sum[r][v], x, *(const words *)(const void *)(b + v * TILE_BYTES));
+            }
+    }
     if ((kind == GEMM_SIGNED_BYTES || kind == GEMM_UNSIGNED_BYTES) && p->start)
         KERN_UNROLL for (int r = 0; r < rows; r++) KERN_UNROLL for (int v = 0; v < vectors; v++)
             sum[r][v] = (words)((counts)sum[r][v] + (counts)(p->start[r] - (words){0}));

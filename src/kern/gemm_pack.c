@@ -346,7 +346,10 @@ void gemm_pack_panels(const struct gemm *g, enum dtype type, const char *from, i
     const int64_t across = column_step < 0 ? -column_step : column_step,
                   down = k_step < 0 ? -k_step : k_step;
     loader_init(&p.load, g->rhs, type);
-    if (n == 1 || g->twofold || across <= down)
+    if (n == 1 && g->per_lane == 1 && !g->twofold && !p.load.convert)
+        kern_copy_block(panel, from, (const int64_t[]){1, k}, (const int64_t[]){0, g->panel},
+                        (const int64_t[]){0, k_step}, p.load.to);
+    else if (n == 1 || g->twofold || across <= down)
         pack_rows(&p);
     else
         pack_columns(&p);

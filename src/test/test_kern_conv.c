@@ -171,6 +171,17 @@ START_TEST(large_convolutions_agree_with_reference)
         {1, {12, 12}, 1, 48, {3, 3}, 1, 1, 1, 1, 24, 1, true, true, true},
         {2, {9, 11}, 1, 35, {3, 2}, 2, 1, 1, 1, 35, 1, false, false, false},
         {1, {300, 3}, 4, 20, {1, 1}, 1, 0, 1, 1, 1, 1, true, false, true},
+        /* windows larger than the result */
+        {3, {20, 30}, 3, 16, {20, 30}, 1, 1, 1, 1, 1, 1, false, false, false},
+        {5, {9, 9}, 12, 70, {8, 8}, 1, 0, 1, 1, 1, 1, false, false, true},
+        {7, {17, 15}, 3, 17, {8, 7}, 1, 1, 1, 2, 1, 1, false, true, false},
+        {3, {12, 9}, 2, 33, {20, 12}, 2, 2, 2, 1, 1, 1, false, false, false},
+        {2, {3, 600}, 2, 5, {3, 560}, 3, 0, 1, 1, 1, 1, false, true, true},
+        {40, {7, 7}, 3, 6, {7, 7}, 1, 1, 1, 1, 2, 1, false, false, false},
+        {3, {7, 7}, 9, 12, {6, 7}, 1, 1, 1, 1, 1, 3, false, false, false},
+        {9, {9, 8}, 3, 2, {8, 9}, 1, 1, 1, 1, 1, 1, false, false, false},
+        {6, {17, 9}, 4, 1, {8, 3}, 2, 1, 1, 1, 1, 1, false, false, true},
+        {90, {4, 4}, 2, 600, {4, 4}, 1, 1, 1, 1, 1, 1, false, false, false},
     };
     start_thread_pools();
     for (size_t k = 0; k < COUNT_OF(shapes); k++)
@@ -184,9 +195,10 @@ END_TEST
 /* An infinity in the kernel is not multiplied by padding, however patches are packed. */
 START_TEST(padding_is_not_multiplied)
 {
-    for (int form = 0; form < 2; form++) {
-        const struct large_conv s = {1, {5, 6}, 20, 20, {3, 3},    1,    1,
-                                     1, 1,      1,  1,  form == 0, true, form == 0};
+    for (int form = 0; form < 3; form++) {
+        struct large_conv s = {1, {5, 6}, 20, 20, {3, 3}, 1, 1, 1, 1, 1, 1, false, true, false};
+        s.in_last = s.out_last = form == 0;
+        s.window[0] = s.window[1] = form == 2 ? 6 : 3;
         struct random r = {3};
         struct arrays a;
         make(&a, &s, types[0], &r);

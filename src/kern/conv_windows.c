@@ -1,0 +1,517 @@
+/*
+ * conv_windows.c: convolutions whose windows have more positions than their results, as gradients
+ * of kernels are (spec: ConvWithGeneralPadding).
+ *
+ * They are products of few rows, one for each position of the result, that have many terms: rows
+ * overlap in the input, so none is copied. Terms are divided into boxes of channels and window
+ * positions. The part of the input under the windows of a box is padded and converted, and its rows
+ * are read there, or in the input itself if it needs neither; the kernel is packed in panels.
+ *
+ * Order and accumulation: the contracted index is (input feature, kernel position row-major), box
+ * by box; sums of some boxes are added to those of the previous ones at the end. Boxes depend on
+ * the shapes alone, so the number of threads changes no bit. If the result has few features, input
+ * and kernel exchange their roles.
+ */
+#include <stdlib.h>
+
+#include "kern/conv.h"
+#include "kern/nest.h"
+
+enum {
+    DEPTH = 512, /* terms of a box */
+    LINE = 64,
+    REGION_BYTES = 128 << 10, /* of the input, in a task */
+    SUMS_BYTES = 256 << 10,   /* in a task */
+    PARTIAL_BYTES = 16 << 20, /* sums of all parts of the terms */
+    MAX_FEATURES = 512,       /* in a task */
+    MAX_REGION = 1 << 16,     /* elements under the windows of a box in one image */
+    FEW_FEATURES = 16,        /* less than a vector of a panel */
+    TARGET_PARTS = 16,
+    SMALL = 1 << 20 /* products; with fewer, starting a second thread does not pay off */
+};
+
+/* A contracted dimension: the input features, or a dimension of the window. */
+struct axis {
+    int64_t size, kernel_step;
+    int64_t box, boxes; /* terms of a box along it, and their number */
+    int64_t in, in_step, base, pad, dilation;
+    int64_t outs, stride;
+    int64_t step; /* bytes between positions where rows are read */
+};
+
+struct windows {
+    const struct conv *c;
+    struct gemm g;
+    int rank;
+    struct axis axis[VIEW_MAX_RANK];
+    int64_t groups, images, features; /* per group */
+    int64_t in_group;                 /* bytes of the input between groups */
+    int64_t points;                   /* positions of the result in an image */
+    int64_t boxes;
+    bool in_place;
+    int64_t image_step, region; /* bytes between images, and of the region of a box */
+    /* of a task: images, features; of the terms: boxes */
+    int64_t block, slice, share;
+    int64_t blocks, slices, parts;
+    int64_t *row_offsets;
+    char *sums;                /* [parts][images][points][groups * features] */
+    int64_t sums_row, partial; /* bytes */
+    char *workspaces;
+    int64_t workspace, region_at, panel_at, runs_at;
+};
+
+/* ---- boxes ---- */
+
+static int64_t extent(const struct axis *x, int64_t terms)
+{
+    return (terms - 1) * x->dilation + (x->outs - 1) * x->stride + 1;
+}
+
+static int64_t even_share(int64_t n, int64_t max) { return ratio_up(n, ratio_up(n, max)); }
+
+static void set_axes(struct windows *w)
+{
+    const struct conv *c = w->c;
+    w->rank = c->spatial + 1;
+    w->axis[0] = (struct axis){.size = c->kernel.dims[1],
+                               .kernel_step = c->kernel.strides[1],
+                               .in = c->kernel.dims[1],
+                               .in_step = c->in.strides[1],
+                               .base = 1,
+                               .dilation = 1,
+                               .outs = 1,
+                               .stride = 1};
+    for (int d = 0; d < c->spatial; d++) {
+        const struct kern_window_dim *k = &c->window[d];
+        w->axis[d + 1] = (struct axis){.size = c->kernel.dims[d + 2],
+                                       .kernel_step = c->kernel.strides[d + 2],
+                                       .in = c->in.dims[d + 2],
+                                       .in_step = c->in.strides[d + 2],
+                                       .base = k->base_dilation,
+                                       .pad = k->pad_low,
+                                       .dilation = k->window_dilation,
+                                       .outs = c->out.dims[d + 2],
+                                       .stride = k->stride};
+    }
+    int64_t left = DEPTH;
+    w->boxes = w->points = 1;
+    for (int d = w->rank - 1; d >= 0; d--) {
+        struct axis *x = &w->axis[d];
+        x->box = even_share(x->size, left > 1 ? left : 1);
+        x->boxes = ratio_up(x->size, x->box);
+        left /= x->box;
+        w->boxes *= x->boxes;
+        w->points *= x->outs;
+    }
+}
+
+/* The elements under the windows of a box in one image, or more than MAX_REGION. */
+static int64_t region_elements(const struct windows *w)
+{
+    int64_t all = 1, here, more;
+    for (int d = 0; d < w->rank; d++) {
+        const struct axis *x = &w->axis[d];
+        if (!mul_i64(x->box - 1, x->dilation, &here) || !mul_i64(x->outs - 1, x->stride, &more) ||
+            here > MAX_REGION || more > MAX_REGION || (all *= here + more + 1) > MAX_REGION)
+            return MAX_REGION + 1;
+    }
+    return all;
+}
+
+/* Windows of images in which features lie within positions are packed faster as patches. */
+bool conv_windows_applies(const struct conv *c)
+{
+    struct windows w = {.c = c};
+    int64_t taps = 1;
+    if (dtype_is_complex(c->work) || c->spatial == 0)
+        return false;
+    set_axes(&w);
+    for (int d = 1; d < w.rank; d++) {
+        taps *= w.axis[d].size;
+        if (w.axis[0].size > 1 && llabs(w.axis[d].in_step) > llabs(w.axis[0].in_step))
+            return false;
+    }
+    return taps > w.points && region_elements(&w) <= MAX_REGION;
+}
+
+/* ---- schedule ---- */
+
+/* Chooses where rows are read: in a copy, the dimensions keep their order in memory. */
+static void place_rows(struct windows *w)
+{
+    const struct conv *c = w->c;
+    w->in_place = !conv_pads(c) && c->in.dtype == w->g.lhs;
+    w->image_step = c->in.strides[0];
+    for (int d = 0; d < w->rank; d++)
+        w->axis[d].step = w->axis[d].in_step;
+    if (w->in_place)
+        return;
+    int order[VIEW_MAX_RANK], n = 0; /* -1: images */
+    for (int d = w->rank - 1; d >= -1; d--) {
+        const int64_t step = llabs(d < 0 ? c->in.strides[0] : w->axis[d].in_step);
+        int at = n++;
+        for (; at > 0 &&
+               llabs(order[at - 1] < 0 ? c->in.strides[0] : w->axis[order[at - 1]].in_step) > step;
+             at--)
+            order[at] = order[at - 1];
+        order[at] = d;
+    }
+    w->region = (int64_t)dtype_bytes(w->g.lhs);
+    for (int k = 0; k < n; k++) {
+        struct axis *x = order[k] < 0 ? NULL : &w->axis[order[k]];
+        *(x ? &x->step : &w->image_step) = w->region;
+        w->region *= x ? extent(x, x->box) : w->block;
+    }
+}
+
+static void choose_gemm(struct windows *w)
+{
+    const struct conv *c = w->c;
+    struct gemm *g = &w->g;
+    gemm_choose(g, c->out.dtype, c->in.dtype, c->kernel.dtype, c->work, true);
+    const int64_t lanes = LINE / g->lane; /* a panel for few features is as narrow as they allow */
+    for (int64_t columns = lanes; columns < g->columns; columns *= 2)
+        if (w->features <= columns) {
+            g->columns = columns;
+            g->panel = columns * g->lane;
+        }
+}
+
+static void cut(struct windows *w)
+{
+    const int64_t size = (int64_t)dtype_bytes(w->g.sum), region = region_elements(w) * w->g.lane;
+    w->slice = round_up(min_i64(w->features, MAX_FEATURES), w->g.columns);
+    w->slices = ratio_up(w->features, w->slice);
+    const int64_t most = min_i64(REGION_BYTES / region, SUMS_BYTES / (w->points * w->slice * size));
+    w->block = even_share(w->images, most > 1 ? most : 1);
+    w->blocks = ratio_up(w->images, w->block);
+    w->sums_row = w->groups * w->features * size;
+    w->partial = w->images * w->points * w->sums_row;
+    const int64_t tasks = w->groups * w->blocks * w->slices;
+    int64_t parts = min_i64(ratio_up(TARGET_PARTS, tasks), PARTIAL_BYTES / w->partial);
+    w->share = ratio_up(w->boxes, parts > 1 ? parts : 1);
+    w->parts = ratio_up(w->boxes, w->share);
+}
+
+static void set_row_offsets(struct windows *w)
+{
+    int64_t o[VIEW_MAX_RANK] = {0}, outs[VIEW_MAX_RANK];
+    int64_t *at = w->row_offsets;
+    for (int d = 0; d < w->rank; d++)
+        outs[d] = w->axis[d].outs;
+    for (int64_t n = 0; n < w->block; n++)
+        do {
+            *at = n * w->image_step;
+            for (int d = 0; d < w->rank; d++)
+                *at += o[d] * w->axis[d].stride * w->axis[d].step;
+            at++;
+        } while (index_next(w->rank, outs, o));
+}
+
+/* ---- tasks ---- */
+
+struct task {
+    int64_t group, from, images, first, features;
+    int64_t starts[VIEW_MAX_RANK], terms[VIEW_MAX_RANK]; /* of the box */
+    char *workspace;
+    const char *rows;
+    bool padded;
+};
+
+/* The positions of the region along an axis that are in the input: the first one, their number, and
+ * the first one's index in the input. */
+struct inside {
+    int64_t first, count, in;
+};
+
+static struct inside find_inside(const struct axis *x, int64_t start, int64_t terms)
+{
+    const int64_t from = start * x->dilation - x->pad, end = from + extent(x, terms);
+    const int64_t in = from > 0 ? ratio_up(from, x->base) : 0;
+    const int64_t last = min_i64(end > 0 ? ratio_up(end, x->base) : 0, x->in);
+    return (struct inside){in * x->base - from, last - in, in};
+}
+
+/* Copies the part of the input under the windows of the box, with zeros around and between. */
+static void fetch_rows(const struct windows *w, struct task *t)
+{
+    const struct conv *c = w->c;
+    char *region = t->workspace + w->region_at;
+    struct view from = {.dtype = c->in.dtype, .rank = w->rank + 1}, to;
+    from.dims[0] = t->images;
+    from.strides[0] = c->in.strides[0];
+    to = from;
+    to.dtype = w->g.lhs;
+    to.strides[0] = w->image_step;
+    int64_t in_offset = t->group * w->in_group + t->from * c->in.strides[0], offset = 0;
+    bool empty = false;
+    t->rows = region;
+    t->padded = false;
+    for (int d = 0; d < w->rank; d++) {
+        const struct axis *x = &w->axis[d];
+        const struct inside s = find_inside(x, t->starts[d], t->terms[d]);
+        empty |= s.count <= 0;
+        t->padded |= s.count < extent(x, t->terms[d]);
+        from.dims[d + 1] = to.dims[d + 1] = s.count;
+        from.strides[d + 1] = x->in_step;
+        to.strides[d + 1] = x->step * x->base;
+        in_offset += s.in * x->in_step;
+        offset += s.first * x->step;
+    }
+    if (t->padded)
+        memset(region, 0, (size_t)w->region);
+    if (empty)
+        return;
+    from.data = c->in.data + in_offset;
+    to.data = region + offset;
+    kern_convert_view(NULL, &to, &from);
+}
+
+static void find_rows(const struct windows *w, struct task *t)
+{
+    if (!w->in_place) {
+        fetch_rows(w, t);
+        return;
+    }
+    int64_t offset = t->group * w->in_group + t->from * w->image_step;
+    for (int d = 0; d < w->rank; d++)
+        offset += (t->starts[d] * w->axis[d].dilation - w->axis[d].pad) * w->axis[d].step;
+    t->rows = w->c->in.data + offset;
+    t->padded = false;
+}
+
+/* Sets the runs of lanes of A that are the terms of the box. */
+static void set_runs(const struct windows *w, const struct task *t, struct gemm_block *b)
+{
+    int64_t *runs = (void *)(t->workspace + w->runs_at), left;
+    struct nest n;
+    nest_init(&n, 1);
+    for (int d = 0; d < w->rank; d++)
+        nest_add(&n, t->terms[d], (int64_t[]){w->axis[d].dilation * w->axis[d].step});
+    const int64_t terms = nest_points(&n);
+    nest_merge(&n);
+    b->lanes = n.rank ? n.dims[n.rank - 1] : 1;
+    b->a_lane = n.rank ? n.strides[0][n.rank - 1] : 0;
+    b->run_offsets = runs;
+    b->run_count = terms / b->lanes;
+    for (int64_t k = 0; k < b->run_count; k++)
+        runs[k] = n.rank ? nest_offset(&n, 0, k * b->lanes, &left) : 0;
+}
+
+/* Packs the terms of the box for n features from `first` on; false: of a padded region, if any of
+ * them is an infinity or NaN. */
+static bool pack_panel(const struct windows *w, const struct task *t, int64_t first, int64_t n)
+{
+    const struct view *kernel = &w->c->kernel;
+    const struct gemm *g = &w->g;
+    char *panel = t->workspace + w->panel_at, *to = panel;
+    struct nest terms;
+    struct nest_walk at;
+    int64_t offset = (t->group * w->features + first) * kernel->strides[0];
+    nest_init(&terms, 1);
+    for (int d = 0; d < w->rank; d++) {
+        offset += t->starts[d] * w->axis[d].kernel_step;
+        nest_add(&terms, t->terms[d], &w->axis[d].kernel_step);
+    }
+    nest_merge(&terms);
+    if (terms.rank == 0)
+        nest_add(&terms, 1, (int64_t[]){(int64_t)dtype_bytes(kernel->dtype)});
+    const int64_t run = terms.dims[terms.rank - 1], step = terms.strides[0][terms.rank - 1];
+    nest_start(&at, &terms, terms.rank - 1, (char *[]){kernel->data + offset});
+    do {
+        gemm_pack(g, kernel->dtype, at.at[0], step, kernel->strides[0], run, n, to);
+        to += run * g->panel;
+    } while (nest_step(&at));
+    return !t->padded || (g->kind != GEMM_F32 && g->kind != GEMM_F64) ||
+           conv_run_is_finite(g->sum, panel, (to - panel) / g->lane);
+}
+
+static void run_box(const struct windows *w, struct task *t, bool add, char *sums)
+{
+    const struct gemm *g = &w->g;
+    struct gemm_block b = {.rows = t->images * w->points,
+                           .row_offsets = w->row_offsets,
+                           .panel = t->workspace + w->panel_at,
+                           .add = add,
+                           .c_row = w->sums_row};
+    find_rows(w, t);
+    set_runs(w, t, &b);
+    b.a = t->rows;
+    for (int64_t f = 0; f < t->features; f += g->columns) {
+        b.n = min_i64(g->columns, t->features - f);
+        if (!pack_panel(w, t, t->first + f, b.n))
+            *t->workspace = true;
+        b.c = sums + f * (int64_t)dtype_bytes(g->sum);
+        gemm_block(g, &b);
+    }
+}
+
+static void find_box(const struct windows *w, int64_t number, struct task *t)
+{
+    for (int d = w->rank - 1; d >= 0; d--) {
+        const struct axis *x = &w->axis[d];
+        t->starts[d] = number % x->boxes * x->box;
+        t->terms[d] = min_i64(x->box, x->size - t->starts[d]);
+        number /= x->boxes;
+    }
+}
+
+static void run_task(void *context, int64_t number, int worker)
+{
+    const struct windows *w = context;
+    const int64_t part = number % w->parts, slice = number / w->parts % w->slices,
+                  block = number / w->parts / w->slices % w->blocks;
+    struct task t = {.group = number / w->parts / w->slices / w->blocks,
+                     .from = block * w->block,
+                     .first = slice * w->slice,
+                     .workspace = w->workspaces + worker * w->workspace};
+    t.images = min_i64(w->block, w->images - t.from);
+    t.features = min_i64(w->slice, w->features - t.first);
+    char *sums = w->sums + part * w->partial + t.from * w->points * w->sums_row +
+                 (t.group * w->features + t.first) * (int64_t)dtype_bytes(w->g.sum);
+    const int64_t first = part * w->share, end = min_i64(first + w->share, w->boxes);
+    for (int64_t box = first; box < end && !*t.workspace; box++) {
+        find_box(w, box, &t);
+        run_box(w, &t, box > first, sums);
+    }
+}
+
+/* ---- the convolution ---- */
+
+enum { ADDED = 1 << 12 /* elements */ };
+
+static void add_parts(void *context, int64_t number, int worker)
+{
+    const struct windows *w = context;
+    const int64_t size = (int64_t)dtype_bytes(w->g.sum), from = number * ADDED,
+                  count = min_i64(ADDED, w->partial / size - from);
+    kern_tile_fn *add = kern_find_elementwise("add", w->g.sum);
+    char *sums = w->sums + from * size;
+    (void)worker;
+    for (int64_t part = 1; part < w->parts; part++)
+        add(sums, (const void *const[]){sums, sums + part * w->partial}, count);
+}
+
+static void store_sums(struct thread_pool *workers, const struct windows *w)
+{
+    const struct view *out = &w->c->out;
+    struct view from = *out;
+    int64_t step = w->sums_row;
+    from.dtype = w->g.sum;
+    from.data = w->sums;
+    for (int d = out->rank - 1; d >= 2; step *= out->dims[d--])
+        from.strides[d] = step;
+    from.strides[0] = step;
+    from.strides[1] = (int64_t)dtype_bytes(w->g.sum);
+    kern_convert_view(workers, out, &from);
+}
+
+/* The storage of all tasks; the caller frees w->sums. */
+static bool make_storage(struct thread_pool *workers, struct windows *w)
+{
+    const int64_t rows = round_up(w->block * w->points * (int64_t)sizeof *w->row_offsets, LINE);
+    int64_t runs = (int64_t)sizeof(int64_t), terms = 1, sums;
+    for (int d = 0; d < w->rank; d++)
+        terms *= w->axis[d].box;
+    runs *= terms;
+    w->region_at = LINE;
+    w->panel_at = w->region_at + round_up(w->region, LINE);
+    w->runs_at = w->panel_at + terms * w->g.panel;
+    w->workspace = w->runs_at + round_up(runs, LINE);
+    if (!mul_i64(w->partial, w->parts, &sums))
+        return false;
+    sums = round_up(sums, LINE);
+    w->sums = mem_alloc((size_t)(sums + rows + w->workspace * thread_pool_size(workers)));
+    if (!w->sums)
+        return false;
+    w->row_offsets = (void *)(w->sums + sums);
+    w->workspaces = w->sums + sums + rows;
+    for (int k = 0; k < thread_pool_size(workers); k++)
+        w->workspaces[k * w->workspace] = false;
+    return true;
+}
+
+static bool found_odd(struct thread_pool *workers, const struct windows *w)
+{
+    bool odd = false;
+    for (int k = 0; k < thread_pool_size(workers); k++)
+        odd |= w->workspaces[k * w->workspace] != 0;
+    return odd;
+}
+
+/* Too little work for the thread pool. */
+static bool is_small(const struct windows *w)
+{
+    int64_t products;
+    return mul_i64(view_elements(&w->c->kernel), w->images * w->points, &products) &&
+           products < SMALL;
+}
+
+static void swap_views(struct view *x, struct view *y)
+{
+    const struct view z = *x;
+    *x = *y;
+    *y = z;
+}
+
+/* The same sums with the roles of input and kernel exchanged: the window is then the whole input,
+ * and positions of the result are in reverse order. */
+static void exchange(struct conv *to, const struct conv *c)
+{
+    struct view *out = &to->out;
+    *to = *c;
+    swap_views(&to->in, &to->kernel);
+    out->dims[0] = c->out.dims[1], out->strides[0] = c->out.strides[1];
+    out->dims[1] = c->out.dims[0], out->strides[1] = c->out.strides[0];
+    for (int d = 0; d < c->spatial; d++) {
+        const int64_t last = out->dims[d + 2] - 1;
+        out->data += last * out->strides[d + 2];
+        out->strides[d + 2] = -out->strides[d + 2];
+        to->window[d].size = to->kernel.dims[d + 2];
+        to->window[d].pad_low = last * c->window[d].stride - c->window[d].pad_low;
+    }
+}
+
+/* Exchanges the roles if the features of the result would leave most of a panel empty, unless that
+ * adds holes. */
+static bool exchange_pays_off(const struct conv *c, struct conv *exchanged)
+{
+    if (c->kernel.dims[0] >= FEW_FEATURES || c->in.dims[0] <= c->kernel.dims[0] ||
+        c->feature_groups * c->batch_groups > 1)
+        return false;
+    for (int d = 0; d < c->spatial; d++)
+        if (c->window[d].window_dilation > 1 || c->window[d].base_dilation > 1)
+            return false;
+    exchange(exchanged, c);
+    return conv_windows_applies(exchanged);
+}
+
+enum conv_outcome conv_windows(struct thread_pool *workers, const struct conv *c)
+{
+    struct conv exchanged;
+    if (exchange_pays_off(c, &exchanged))
+        c = &exchanged;
+    struct windows w = {.c = c, .groups = c->feature_groups * c->batch_groups};
+    w.images = c->in.dims[0] / c->batch_groups;
+    w.features = c->kernel.dims[0] / w.groups;
+    w.in_group =
+        c->batch_groups > 1 ? w.images * c->in.strides[0] : c->kernel.dims[1] * c->in.strides[1];
+    set_axes(&w);
+    choose_gemm(&w);
+    cut(&w);
+    place_rows(&w);
+    if (is_small(&w))
+        workers = NULL;
+    if (!make_storage(workers, &w))
+        return CONV_NO_MEMORY;
+    set_row_offsets(&w);
+    thread_pool_run(workers, w.groups * w.blocks * w.slices * w.parts, run_task, &w);
+    const bool odd = found_odd(workers, &w);
+    if (!odd) {
+        thread_pool_run(workers, w.parts > 1 ? ratio_up(w.partial / w.g.lane, ADDED) : 0, add_parts,
+                        &w);
+        store_sums(workers, &w);
+    }
+    mem_free(w.sums);
+    return odd ? CONV_BY_FORMULA : CONV_DONE;
+}
