@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-static uint64_t first = 1, seeds = 2000, large_seeds = 150;
+static uint64_t first = 1, seeds = 2000, large_seeds = 100;
 
 static void print_of(struct str text, struct buf *out)
 {
