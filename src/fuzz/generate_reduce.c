@@ -50,7 +50,7 @@ static struct val predicate(struct gen *g, enum opcode op, struct val a, struct 
     return gen_emit(g, op, type_scalar(DT_PRED), 2, both, NULL);
 }
 
-static struct val select(struct gen *g, struct val first, struct val a, struct val b)
+static struct val choice(struct gen *g, struct val first, struct val a, struct val b)
 {
     struct val all[3] = {first, a, b};
     return gen_emit(g, OP_SELECT, a.type, 3, all, NULL);
@@ -61,17 +61,16 @@ static struct val select(struct gen *g, struct val first, struct val a, struct v
 static void keep_greater(struct gen *g, int count, const struct val *v, bool ordered,
                          struct val *out)
 {
-    struct val first, take;
+    struct val first = compare(g, v[0], v[count], ordered ? "GT" : "GE"), take = first;
     if (ordered) {
-        first = predicate(g, OP_OR, compare(g, v[0], v[count], "GT"), compare(g, v[0], v[0], "NE"));
-        take = predicate(g, OP_OR, first,
-                         predicate(g, OP_AND, compare(g, v[0], v[count], "EQ"),
-                                   compare(g, v[1], v[count + 1], "LT")));
-    } else {
-        first = take = compare(g, v[0], v[count], "GE");
+        struct val nan = compare(g, v[0], v[0], "NE"), equal = compare(g, v[0], v[count], "EQ"),
+                   smaller = compare(g, v[1], v[count + 1], "LT");
+        first = predicate(g, OP_OR, first, nan);
+        smaller = predicate(g, OP_AND, equal, smaller);
+        take = predicate(g, OP_OR, first, smaller);
     }
     for (int k = 0; k < count; k++)
-        out[k] = select(g, k ? take : first, v[k], v[count + k]);
+        out[k] = choice(g, k ? take : first, v[k], v[count + k]);
 }
 
 int gen_reducer(struct gen *g, int count, const enum dtype *types)
@@ -108,10 +107,9 @@ static struct val key_of(struct gen *g, struct val x, bool wide)
         return gen_emit(g, OP_NOT, x.type, 1, &x, NULL);
     if (wide || t == DT_F8E8M0FNU)
         return gen_emit(g, OP_CONVERT, type_scalar(DT_F64), 1, &x, NULL);
-    struct val zero = gen_number(g, t, 0);
-    return select(
-        g, compare(g, x, zero, "EQ"), zero,
-        select(g, compare(g, x, x, "NE"), gen_emit(g, OP_NEGATE, x.type, 1, &zero, NULL), x));
+    struct val zero = gen_number(g, t, 0), minus = gen_emit(g, OP_NEGATE, x.type, 1, &zero, NULL),
+               is_zero = compare(g, x, zero, "EQ"), is_nan = compare(g, x, x, "NE");
+    return choice(g, is_zero, zero, choice(g, is_nan, minus, x));
 }
 
 static struct val is_before(struct gen *g, struct val a, struct val b, const char *direction)
@@ -146,10 +144,12 @@ static int comparator(struct gen *g, int count, const struct type *types, bool t
     }
     struct val before = is_before(g, a, b, gen_chance(g, 60) ? "LT" : "GT");
     int second = (key + 1) % count;
-    if (second != key && !dtype_is_complex(types[second].dtype) && gen_chance(g, 30))
-        before = predicate(g, OP_OR, before,
-                           predicate(g, OP_AND, is_before(g, a, b, "EQ"),
-                                     is_before(g, v[2 * second], v[2 * second + 1], "LT")));
+    if (second != key && !dtype_is_complex(types[second].dtype) && gen_chance(g, 30)) {
+        struct val equal = is_before(g, a, b, "EQ"),
+                   next = is_before(g, v[2 * second], v[2 * second + 1], "LT");
+        next = predicate(g, OP_AND, equal, next);
+        before = predicate(g, OP_OR, before, next);
+    }
     number = gen_close(g, before);
     gen_share(g, &s, number);
     return number;
@@ -261,7 +261,7 @@ static void normalize(struct gen *g)
         struct buf reduced = {0}, kept = {0};
         put_list(&reduced, r.reduced, r.count);
         put_list(&kept, r.kept, r.result.rank);
-        struct val both[2] = {x, gen_number(g, t, 0)};
+        struct val both[2] = {x, gen_number(g, t, 0)}, sides[2] = {x};
         const int body = gen_reducer(g, 1, &t);
         struct val y = gen_emit(g, OP_REDUCE, r.result, 2, both, ", dimensions=%s, to_apply=c%d",
                                 reduced.data, body);
@@ -269,8 +269,7 @@ static void normalize(struct gen *g)
             struct val more[2] = {y, gen_value(g, r.result)};
             y = gen_emit(g, combiner(g, t), r.result, 2, more, NULL);
         }
-        struct val sides[2] = {
-            x, gen_emit(g, OP_BROADCAST, x.type, 1, &y, ", dimensions=%s", kept.data)};
+        sides[1] = gen_emit(g, OP_BROADCAST, x.type, 1, &y, ", dimensions=%s", kept.data);
         x = gen_emit(g, combiner(g, t), x.type, 2, sides, NULL);
         buf_free(&reduced);
         buf_free(&kept);
