@@ -121,6 +121,7 @@ const struct tile_set TILE_OWN(tile_set) = {
     .multiply_rows_f64 = tile_multiply_rows_f64,
     .extreme_rows = tile_extreme_rows,
     .extreme_codes = tile_extreme_codes,
+    .short_runs_f16 = tile_short_runs_f16,
     .threefry_pairs = tile_threefry_pairs,
     .threefry_rows = tile_threefry_rows,
     .philox = tile_philox,

@@ -7,25 +7,7 @@
 #include "kern/extremes.h"
 #include "kern/tile.h"
 
-#define COMBINE(op, type, T, formula)                                                              \
-    static void op##_##type(char *out, const int64_t *out_at, const char *x_data,                  \
-                            const int64_t *x_at, int64_t n, int64_t elements)                      \
-    {                                                                                              \
-        for (int64_t i = 0; elements == 1 && i < n; i++) {                                         \
-            T *to = (T *)(void *)(out + out_at[i]);                                                \
-            const T x = *to, y = *(const T *)(const void *)(x_data + x_at[i]);                     \
-            *to = (T)(formula);                                                                    \
-        }                                                                                          \
-        for (int64_t i = 0; elements > 1 && i < n; i++) {                                          \
-            T *to = (T *)(void *)(out + out_at[i]);                                                \
-            const T *from = (const T *)(const void *)(x_data + x_at[i]);                           \
-            TILE_LOOP                                                                              \
-            for (int64_t j = 0; j < elements; j++) {                                               \
-                const T x = to[j], y = from[j];                                                    \
-                to[j] = (T)(formula);                                                              \
-            }                                                                                      \
-        }                                                                                          \
-    }
+#define COMBINE(op, type, T, formula) INDEXED_COMBINE(op##_##type, T, formula)
 #include "kern/combine.def"
 
 static indexed_fn *const short_runs[DT_COUNT][KERN_XOR + 1] = {
@@ -38,7 +20,9 @@ bool indexed_combiner_init(struct indexed_combiner *c, enum kern_combine combine
     const char *opcode = kern_combine_opcode(combine);
     c->type = t;
     c->fn = opcode ? kern_find_elementwise(opcode, t) : NULL;
-    c->points = c->fn ? short_runs[t][combine] : NULL;
+    c->points = !c->fn        ? NULL
+                : t == DT_F16 ? tile_set()->short_runs_f16(combine)
+                              : short_runs[t][combine];
     return c->fn != NULL;
 }
 

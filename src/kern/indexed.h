@@ -23,6 +23,27 @@ void indexed_copy(char *out, const int64_t *out_at, const char *x, const int64_t
 /* Combines n runs of `elements` elements at x + x_at[i] into those at out + out_at[i]. */
 typedef void indexed_fn(char *out, const int64_t *out_at, const char *x, const int64_t *x_at,
                         int64_t n, int64_t elements);
+/* Such a function, for elements x and y of type T. Before each: TILE_LOOP (tile.h). */
+#define INDEXED_COMBINE(id, T, formula)                                                            \
+    static void id(char *out, const int64_t *out_at, const char *x_data, const int64_t *x_at,      \
+                   int64_t n, int64_t elements)                                                    \
+    {                                                                                              \
+        for (int64_t i = 0; elements == 1 && i < n; i++) {                                         \
+            T *to = (T *)(void *)(out + out_at[i]);                                                \
+            const T x = *to, y = *(const T *)(const void *)(x_data + x_at[i]);                     \
+            *to = (T)(formula);                                                                    \
+        }                                                                                          \
+        for (int64_t i = 0; elements > 1 && i < n; i++) {                                          \
+            T *to = (T *)(void *)(out + out_at[i]);                                                \
+            const T *from = (const T *)(const void *)(x_data + x_at[i]);                           \
+            TILE_LOOP                                                                              \
+            for (int64_t j = 0; j < elements; j++) {                                               \
+                const T x = to[j], y = from[j];                                                    \
+                to[j] = (T)(formula);                                                              \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
 struct indexed_combiner {
     kern_tile_fn *fn;   /* for runs that are long, and types that `points` does not cover */
     indexed_fn *points; /* for short runs; or NULL */

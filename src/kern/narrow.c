@@ -5,6 +5,7 @@
  * a loop around them in which all parameters of the format are constants. spec:
  * "ConvertElementType" between floats (grammar/values.md 2 and 6).
  */
+#include "kern/extremes.h"
 #include "kern/tile.h"
 
 #if defined __AVX2__
@@ -317,4 +318,38 @@ kern_tile_fn *tile_find_rounded(const char *opcode, enum dtype t)
     if (opcode && t == DT_F16)
         return tile_find((struct tile_table){F16_rounded, COUNT_OF(F16_rounded)}, opcode);
     return t == DT_BF16 ? BF16_round : t == DT_F16 ? F16_round : NULL;
+}
+
+/* ---- scatters of short runs of f16 ---- */
+
+#if defined __F16C__
+/* The instruction makes a signaling NaN quiet, as sums and products do. */
+static inline float exact(uint16_t code)
+{
+    return (code & 0x7fff) > 0x7c00 ? f16_to_f32(code) : _cvtsh_ss(code);
+}
+
+static inline uint16_t code_of(float x) { return _cvtss_sh(x, _MM_FROUND_TO_NEAREST_INT); }
+
+/* Of two NaNs the first one is the result, in whatever order the compiler adds them. */
+static inline uint16_t sum(float x, float y) { return code_of(x == x ? x + y : x); }
+static inline uint16_t product(float x, float y) { return code_of(x == x ? x * y : x); }
+
+INDEXED_COMBINE(add_f16, uint16_t, sum(_cvtsh_ss(x), _cvtsh_ss(y)))
+INDEXED_COMBINE(multiply_f16, uint16_t, product(_cvtsh_ss(x), _cvtsh_ss(y)))
+INDEXED_COMBINE(maximum_f16, uint16_t, code_of(greater_f32(exact(x), exact(y))))
+INDEXED_COMBINE(minimum_f16, uint16_t, code_of(lesser_f32(exact(x), exact(y))))
+#endif
+
+indexed_fn *tile_short_runs_f16(enum kern_combine combine)
+{
+    switch ((int)combine) {
+#if defined __F16C__
+    case KERN_ADD: return add_f16;
+    case KERN_MULTIPLY: return multiply_f16;
+    case KERN_MAXIMUM: return maximum_f16;
+    case KERN_MINIMUM: return minimum_f16;
+#endif
+    default: return NULL;
+    }
 }

@@ -5,7 +5,7 @@
 #ifndef HLO_KERN_TILE_H
 #define HLO_KERN_TILE_H
 
-#include "kern/nest.h"
+#include "kern/indexed.h"
 
 /* Placed before a loop in which out[i] depends only on x[i], even when out is x: without it gcc
  * tests for overlap at run time and uses a scalar loop for in-place operations. */
@@ -84,6 +84,8 @@ struct tile_set {
     /* Likewise, of bf16 or f16; zeros have the right sign. */
     bool (*extreme_codes)(enum dtype t, float *out, const uint16_t *x, int64_t rows, int64_t n,
                           bool greatest);
+    /* Loops over short runs of f16; NULL without instructions that convert these. */
+    indexed_fn *(*short_runs_f16)(enum kern_combine combine);
     /* Rounds each number to an integer, away from zero where the random word of `width` bits is
      * less than the integer part of the fraction times 2^width; infinities and NaNs are kept. The
      * words are u64 if they have 64 bits, otherwise f64. */
@@ -122,6 +124,7 @@ const struct tile_set *tile_set(void); /* the set for this processor */
 #define tile_multiply_rows_f64 TILE_OWN(tile_multiply_rows_f64)
 #define tile_extreme_rows TILE_OWN(tile_extreme_rows)
 #define tile_extreme_codes TILE_OWN(tile_extreme_codes)
+#define tile_short_runs_f16 TILE_OWN(tile_short_runs_f16)
 #define tile_threefry_pairs TILE_OWN(tile_threefry_pairs)
 #define tile_threefry_rows TILE_OWN(tile_threefry_rows)
 #define tile_philox TILE_OWN(tile_philox)
@@ -169,6 +172,7 @@ void tile_multiply_rows_f64(double *acc, const double *x, int64_t rows, int64_t 
 bool tile_extreme_rows(float *out, const float *x, int64_t rows, int64_t n, bool greatest);
 bool tile_extreme_codes(enum dtype t, float *out, const uint16_t *x, int64_t rows, int64_t n,
                         bool greatest);
+indexed_fn *tile_short_runs_f16(enum kern_combine combine);
 void tile_threefry_pairs(uint64_t key, uint64_t counter, int64_t n, uint32_t *out);
 void tile_threefry_rows(uint64_t key, uint64_t counter, int64_t n, uint32_t *first,
                         uint32_t *second);
