@@ -46,6 +46,30 @@ static bool take_element(struct pick_state *s, const struct strided_run *x, int6
     return takes & KERN_TAKES_VALUE;
 }
 
+#define ASCENDS(T)                                                                                 \
+    KERN_CLONES static bool ascends_##T(const T *x, int64_t n)                                     \
+    {                                                                                              \
+        int any = 0;                                                                               \
+        for (int64_t i = 1; i < n; i++)                                                            \
+            any |= x[i] <= x[i - 1];                                                               \
+        return !any;                                                                               \
+    }
+ASCENDS(int32_t)
+ASCENDS(int64_t)
+
+/* Whether the body takes nothing from element i of x and those after it, if their values equal the
+ * current one: their indices are greater than the current one, since they ascend. */
+static bool takes_no_more(const struct pick_state *s, const struct strided_run *x, int64_t i)
+{
+    const char *index = x->index + i * x->index_stride;
+    const bool greater = kern_load_index(s->index_type, index) > s->number;
+    if (!greater || s->pick->takes[KERN_EQUAL][0] != 0 ||
+        x->index_stride != (int64_t)s->index_width)
+        return false;
+    return (s->index_type == DT_S32 && ascends_int32_t((const void *)index, x->n - i)) ||
+           (s->index_type == DT_S64 && ascends_int64_t((const void *)index, x->n - i));
+}
+
 /* Lane by lane, then of the lanes by halving. */
 #define BEST_OF_LANES(BETTER)                                                                      \
     {                                                                                              \
@@ -119,12 +143,17 @@ static bool take_element(struct pick_state *s, const struct strided_run *x, int6
         }                                                                                          \
         if (greatest ? best < so_far : best > so_far)                                              \
             return;                                                                                \
-        for (int64_t i = 0; i < x->n; i += BLOCK) {                                                \
+        for (int64_t i = 0, taken = 0; i < x->n; i += BLOCK) {                                     \
             int64_t count = x->n - i < BLOCK ? x->n - i : BLOCK;                                   \
-            if (found_##FIELD(work + i, count, best))                                              \
-                for (int64_t j = i; j < i + count; j++)                                            \
-                    if (work[j] == best)                                                           \
-                        take_##FIELD(s, x, j);                                                     \
+            if (!found_##FIELD(work + i, count, best))                                             \
+                continue;                                                                          \
+            for (int64_t j = i; j < i + count; j++) {                                              \
+                if (work[j] != best)                                                               \
+                    continue;                                                                      \
+                if (++taken == 2 && takes_no_more(s, x, j))                                        \
+                    return;                                                                        \
+                take_##FIELD(s, x, j);                                                             \
+            }                                                                                      \
         }                                                                                          \
     }
 

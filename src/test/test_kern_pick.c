@@ -54,7 +54,7 @@ static void random_pick(struct random *r, struct kern_pick *p)
 START_TEST(argmin_argmax_agree_with_reference)
 {
     static const enum dtype values[] = {DT_F32, DT_F32, DT_F64, DT_BF16, DT_F16, DT_S32,
-                                        DT_S64, DT_U64, DT_U8,  DT_S8,   DT_U32},
+                                        DT_S64, DT_U64, DT_U8,  DT_S8,   DT_U32, DT_PRED},
                             indices[] = {DT_S32, DT_S64, DT_U32, DT_U8};
     for (int seed = 0; seed < 1500; seed++) {
         struct random r = {(uint64_t)seed, .specials = seed % 3 == 0};
@@ -82,6 +82,8 @@ START_TEST(argmin_argmax_agree_with_reference)
             out[k] = random_layout(&r, types[k], kept, out_dims);
             expected[k] = random_layout(&r, types[k], kept, out_dims);
         }
+        if (seed % 4 == 1)
+            kern_iota(NULL, &x[1].view, (int)random_in(&r, 0, rank - 1));
         struct view xs[2] = {x[0].view, x[1].view}, outs[2] = {out[0].view, out[1].view},
                     expected_views[2] = {expected[0].view, expected[1].view};
         struct kern_body body = {.combine = KERN_CALL, .call = run_body, .context = &described},
