@@ -14,7 +14,7 @@
 #include "kern/conv.h"
 #include "kern/plain/plain.h"
 
-enum { MAX_SPATIAL = 14 };
+enum { MAX_SPATIAL = 14, LARGE_RESULT = 256 << 10 /* bytes */ };
 
 static void pick(struct view *v, const struct view *x, int spatial, int64_t first, int64_t second,
                  const int64_t *rest)
@@ -149,12 +149,17 @@ static enum conv_outcome conv_whole(struct thread_pool *workers, const struct co
 
 /* ---- base dilation ---- */
 
-/* A spatial dimension with base dilation and window stride 1, or -1. */
-static int dilated_dimension(const struct conv *c)
+/* Whether results along a dimension are computed in phases. */
+static bool is_phased(const struct kern_window_dim *w)
+{
+    return w->base_dilation > 1 && w->stride == 1 && w->window_dilation == 1;
+}
+
+/* A spatial dimension in phases, or -1. */
+static int phased_dimension(const struct conv *c)
 {
     for (int d = 0; d < c->spatial; d++)
-        if (c->window[d].base_dilation > 1 && c->window[d].stride == 1 &&
-            c->window[d].window_dilation == 1)
+        if (is_phased(&c->window[d]))
             return d;
     return -1;
 }
@@ -168,34 +173,107 @@ static void thin_out(struct view *v, int d, int64_t first, int64_t step)
 }
 
 /* Results `phase`, `phase` + dilation, ... along d depend only on every dilation-th kernel
- * position: that is an undilated convolution with those. */
-static void take_phase(struct conv *c, int d, int64_t phase)
+ * position: that is an undilated convolution with those. The strides of the result are already
+ * those of a phase; phases start `step` bytes apart. */
+static void take_phase(struct conv *c, int d, int64_t phase, int64_t step)
 {
     struct kern_window_dim *w = &c->window[d];
     int64_t dilation = w->base_dilation, first = (w->pad_low - phase) % dilation;
     first += first < 0 ? dilation : 0;
-    thin_out(&c->out, d + 2, phase, dilation);
+    c->out.data += phase * step;
+    c->out.dims[d + 2] = ratio_up(c->out.dims[d + 2] - phase, dilation);
     thin_out(&c->kernel, d + 2, first, dilation);
     w->pad_low = (w->pad_low - phase - first) / dilation;
     w->size = c->kernel.dims[d + 2];
     w->base_dilation = 1;
 }
 
-/* Computes a dilated convolution phase by phase, without multiplying by the holes of the input. */
-static enum conv_outcome fast_conv(struct thread_pool *workers, const struct conv *c)
+static enum conv_outcome run_phases(struct thread_pool *workers, const struct conv *c,
+                                    const int64_t *steps)
 {
-    int d = dilated_dimension(c);
+    int d = phased_dimension(c);
     enum conv_outcome outcome = CONV_DONE;
     if (d < 0)
         return conv_whole(workers, c);
     for (int64_t phase = 0; phase < c->window[d].base_dilation && phase < c->out.dims[d + 2];
          phase++) {
         struct conv part = *c;
-        take_phase(&part, d, phase);
-        outcome = fast_conv(workers, &part);
+        take_phase(&part, d, phase, steps[d]);
+        outcome = run_phases(workers, &part, steps);
         if (outcome != CONV_DONE)
             break;
     }
+    return outcome;
+}
+
+/* Whether phases alternate within the cache lines of a large result, and all have equal sizes. */
+static bool phases_alternate(const struct conv *c)
+{
+    const int64_t width = (int64_t)dtype_bytes(c->out.dtype);
+    bool alternate = false, equal = true;
+    for (int d = 0; d < c->spatial; d++) {
+        if (!is_phased(&c->window[d]))
+            continue;
+        alternate |= c->out.strides[d + 2] == width;
+        equal &= c->out.dims[d + 2] % c->window[d].base_dilation == 0;
+    }
+    return alternate && equal && view_elements(&c->out) * width >= LARGE_RESULT;
+}
+
+/* Makes views of equal dims, each phased dimension of the result followed by one for its phases: of
+ * the result, and of storage for it in which each phase is dense. The latter becomes the result of
+ * c. Sets the steps between phases. */
+static void split_phases(struct conv *c, struct view *whole, struct view *dense, int64_t *steps)
+{
+    struct view *out = &c->out;
+    int64_t step = (int64_t)dtype_bytes(out->dtype);
+    int rank = 0, at[VIEW_MAX_RANK];
+    *whole = *dense = *out;
+    for (int d = 0; d < out->rank; d++) {
+        const bool phased = d >= 2 && is_phased(&c->window[d - 2]);
+        const int64_t dilation = phased ? c->window[d - 2].base_dilation : 1;
+        at[d] = rank;
+        dense->dims[rank] = whole->dims[rank] = out->dims[d] / dilation;
+        whole->strides[rank++] = out->strides[d] * dilation;
+        if (phased) {
+            dense->dims[rank] = whole->dims[rank] = dilation;
+            whole->strides[rank++] = out->strides[d];
+        }
+    }
+    whole->rank = dense->rank = rank;
+    for (int d = out->rank - 1; d >= 0; step *= dense->dims[at[d--]])
+        out->strides[d] = dense->strides[at[d]] = step;
+    for (int d = c->spatial - 1; d >= 0; d--) {
+        if (!is_phased(&c->window[d]))
+            continue;
+        steps[d] = dense->strides[at[d + 2] + 1] = step;
+        step *= c->window[d].base_dilation;
+    }
+}
+
+/* Computes a dilated convolution phase by phase, without multiplying by the holes of the input. */
+static enum conv_outcome fast_conv(struct thread_pool *workers, const struct conv *c)
+{
+    struct conv phases = *c;
+    struct view whole, dense;
+    int64_t steps[VIEW_MAX_RANK];
+    void *storage = NULL;
+    if (phases_alternate(c)) {
+        split_phases(&phases, &whole, &dense, steps);
+        storage = dense.data = phases.out.data =
+            mem_alloc((size_t)view_elements(&c->out) * dtype_bytes(c->out.dtype));
+        if (!storage)
+            return CONV_NO_MEMORY;
+    } else {
+        for (int d = 0; d < c->spatial; d++) {
+            steps[d] = phases.out.strides[d + 2];
+            phases.out.strides[d + 2] *= is_phased(&c->window[d]) ? c->window[d].base_dilation : 1;
+        }
+    }
+    const enum conv_outcome outcome = run_phases(workers, &phases, steps);
+    if (storage && outcome == CONV_DONE)
+        kern_convert_view(workers, &whole, &dense);
+    mem_free(storage);
     return outcome;
 }
 
@@ -213,7 +291,7 @@ const char *kern_conv_choice(const struct view *out, const struct view *lhs, con
     c.kernel.dtype = types.via[1];
     if (view_elements(&c.in) == 0 || view_elements(&c.kernel) == 0 || view_elements(out) == 0)
         return "nothing to multiply";
-    const bool phases = dilated_dimension(&c) >= 0;
+    const bool phases = phased_dimension(&c) >= 0;
     if (depthwise_applies(&c))
         return phases ? "phase by phase, rows of features" : "rows of features";
     if (conv_windows_applies(&c))
