@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "kern/conv.h"
+#include "kern/interleave.h"
 #include "kern/plain/plain.h"
 
 enum { MAX_SPATIAL = 14, LARGE_RESULT = 256 << 10 /* bytes */ };
@@ -206,73 +207,72 @@ static enum conv_outcome run_phases(struct thread_pool *workers, const struct co
     return outcome;
 }
 
-/* Whether phases alternate within the cache lines of a large result, and all have equal sizes. */
-static bool phases_alternate(const struct conv *c)
+/* Phases along the last dimension that alternate within cache lines. */
+struct alternating {
+    struct view whole; /* the result, with a dimension for them */
+    struct view phase[KERN_INTERLEAVED];
+    const struct view *phases[KERN_INTERLEAVED];
+    int count;
+};
+
+/* Whether each of them would write all cache lines of a large result. Makes the views, without
+ * storage. */
+static bool find_alternating(const struct conv *c, struct alternating *a)
 {
-    const int64_t width = (int64_t)dtype_bytes(c->out.dtype);
-    bool alternate = false, equal = true;
-    for (int d = 0; d < c->spatial; d++) {
-        if (!is_phased(&c->window[d]))
-            continue;
-        alternate |= c->out.strides[d + 2] == width;
-        equal &= c->out.dims[d + 2] % c->window[d].base_dilation == 0;
+    const int rank = c->out.rank;
+    int64_t dims[VIEW_MAX_RANK];
+    if (c->spatial == 0 || !is_phased(&c->window[c->spatial - 1]) || !view_is_dense(&c->out) ||
+        view_elements(&c->out) * (int64_t)dtype_bytes(c->out.dtype) < LARGE_RESULT)
+        return false;
+    const int64_t count = c->window[c->spatial - 1].base_dilation;
+    if (count > KERN_INTERLEAVED || c->out.dims[rank - 1] % count != 0)
+        return false;
+    a->count = (int)count;
+    memcpy(dims, c->out.dims, sizeof dims);
+    dims[rank - 1] /= count;
+    dims[rank] = count;
+    view_dense(&a->whole, c->out.dtype, rank + 1, dims, c->out.data);
+    dims[rank] = 1;
+    for (int k = 0; k < a->count; k++) {
+        view_dense(&a->phase[k], c->out.dtype, rank + 1, dims, NULL);
+        a->phases[k] = &a->phase[k];
     }
-    return alternate && equal && view_elements(&c->out) * width >= LARGE_RESULT;
+    return kern_interleaves(&a->whole, a->count, a->phases, rank);
 }
 
-/* Makes views of equal dims, each phased dimension of the result followed by one for its phases: of
- * the result, and of storage for it in which each phase is dense. The latter becomes the result of
- * c. Sets the steps between phases. */
-static void split_phases(struct conv *c, struct view *whole, struct view *dense, int64_t *steps)
+/* Provides the storage of alternating phases, one after the other, `step` bytes apart, as the
+ * result of c. False: out of memory. */
+static bool store_apart(struct conv *c, struct alternating *a, int64_t *step, void **storage)
 {
-    struct view *out = &c->out;
-    int64_t step = (int64_t)dtype_bytes(out->dtype);
-    int rank = 0, at[VIEW_MAX_RANK];
-    *whole = *dense = *out;
-    for (int d = 0; d < out->rank; d++) {
-        const bool phased = d >= 2 && is_phased(&c->window[d - 2]);
-        const int64_t dilation = phased ? c->window[d - 2].base_dilation : 1;
-        at[d] = rank;
-        dense->dims[rank] = whole->dims[rank] = out->dims[d] / dilation;
-        whole->strides[rank++] = out->strides[d] * dilation;
-        if (phased) {
-            dense->dims[rank] = whole->dims[rank] = dilation;
-            whole->strides[rank++] = out->strides[d];
-        }
-    }
-    whole->rank = dense->rank = rank;
-    for (int d = out->rank - 1; d >= 0; step *= dense->dims[at[d--]])
-        out->strides[d] = dense->strides[at[d]] = step;
-    for (int d = c->spatial - 1; d >= 0; d--) {
-        if (!is_phased(&c->window[d]))
-            continue;
-        steps[d] = dense->strides[at[d + 2] + 1] = step;
-        step *= c->window[d].base_dilation;
-    }
+    char *at = *storage = mem_alloc((size_t)view_elements(&c->out) * dtype_bytes(c->out.dtype));
+    if (!at)
+        return false;
+    *step = view_elements(&a->phase[0]) * (int64_t)dtype_bytes(c->out.dtype);
+    for (int k = 0; k < a->count; k++)
+        a->phase[k].data = at + k * *step;
+    c->out.data = at;
+    memcpy(c->out.strides, a->phase[0].strides, sizeof c->out.strides);
+    return true;
 }
 
-/* Computes a dilated convolution phase by phase, without multiplying by the holes of the input. */
+/* Computes a dilated convolution phase by phase, without multiplying by the holes of the input.
+ * Phases that alternate are stored one after the other, and interleaved. */
 static enum conv_outcome fast_conv(struct thread_pool *workers, const struct conv *c)
 {
     struct conv phases = *c;
-    struct view whole, dense;
-    int64_t steps[VIEW_MAX_RANK];
+    struct alternating a;
+    int64_t steps[VIEW_MAX_RANK] = {0};
     void *storage = NULL;
-    if (phases_alternate(c)) {
-        split_phases(&phases, &whole, &dense, steps);
-        storage = dense.data = phases.out.data =
-            mem_alloc((size_t)view_elements(&c->out) * dtype_bytes(c->out.dtype));
-        if (!storage)
-            return CONV_NO_MEMORY;
-    } else {
-        for (int d = 0; d < c->spatial; d++) {
-            steps[d] = phases.out.strides[d + 2];
-            phases.out.strides[d + 2] *= is_phased(&c->window[d]) ? c->window[d].base_dilation : 1;
-        }
+    int in_place = c->spatial; /* dimensions whose phases are stored in place */
+    if (find_alternating(c, &a) && !store_apart(&phases, &a, &steps[--in_place], &storage))
+        return CONV_NO_MEMORY;
+    for (int d = 0; d < in_place; d++) {
+        steps[d] = phases.out.strides[d + 2];
+        phases.out.strides[d + 2] *= is_phased(&c->window[d]) ? c->window[d].base_dilation : 1;
     }
     const enum conv_outcome outcome = run_phases(workers, &phases, steps);
     if (storage && outcome == CONV_DONE)
-        kern_convert_view(workers, &whole, &dense);
+        kern_interleave(workers, &a.whole, a.count, a.phases);
     mem_free(storage);
     return outcome;
 }
