@@ -12,9 +12,10 @@
 #include <stdlib.h>
 
 #include "kern/conv.h"
+#include "kern/interleave.h"
 #include "kern/plain/plain.h"
 
-enum { MAX_SPATIAL = 14 };
+enum { MAX_SPATIAL = 14, LARGE_RESULT = 256 << 10 /* bytes */ };
 
 static void pick(struct view *v, const struct view *x, int spatial, int64_t first, int64_t second,
                  const int64_t *rest)
@@ -149,12 +150,17 @@ static enum conv_outcome conv_whole(struct thread_pool *workers, const struct co
 
 /* ---- base dilation ---- */
 
-/* A spatial dimension with base dilation and window stride 1, or -1. */
-static int dilated_dimension(const struct conv *c)
+/* Whether results along a dimension are computed in phases. */
+static bool is_phased(const struct kern_window_dim *w)
+{
+    return w->base_dilation > 1 && w->stride == 1 && w->window_dilation == 1;
+}
+
+/* A spatial dimension in phases, or -1. */
+static int phased_dimension(const struct conv *c)
 {
     for (int d = 0; d < c->spatial; d++)
-        if (c->window[d].base_dilation > 1 && c->window[d].stride == 1 &&
-            c->window[d].window_dilation == 1)
+        if (is_phased(&c->window[d]))
             return d;
     return -1;
 }
@@ -168,34 +174,106 @@ static void thin_out(struct view *v, int d, int64_t first, int64_t step)
 }
 
 /* Results `phase`, `phase` + dilation, ... along d depend only on every dilation-th kernel
- * position: that is an undilated convolution with those. */
-static void take_phase(struct conv *c, int d, int64_t phase)
+ * position: that is an undilated convolution with those. The strides of the result are already
+ * those of a phase; phases start `step` bytes apart. */
+static void take_phase(struct conv *c, int d, int64_t phase, int64_t step)
 {
     struct kern_window_dim *w = &c->window[d];
     int64_t dilation = w->base_dilation, first = (w->pad_low - phase) % dilation;
     first += first < 0 ? dilation : 0;
-    thin_out(&c->out, d + 2, phase, dilation);
+    c->out.data += phase * step;
+    c->out.dims[d + 2] = ratio_up(c->out.dims[d + 2] - phase, dilation);
     thin_out(&c->kernel, d + 2, first, dilation);
     w->pad_low = (w->pad_low - phase - first) / dilation;
     w->size = c->kernel.dims[d + 2];
     w->base_dilation = 1;
 }
 
-/* Computes a dilated convolution phase by phase, without multiplying by the holes of the input. */
-static enum conv_outcome fast_conv(struct thread_pool *workers, const struct conv *c)
+static enum conv_outcome run_phases(struct thread_pool *workers, const struct conv *c,
+                                    const int64_t *steps)
 {
-    int d = dilated_dimension(c);
+    int d = phased_dimension(c);
     enum conv_outcome outcome = CONV_DONE;
     if (d < 0)
         return conv_whole(workers, c);
     for (int64_t phase = 0; phase < c->window[d].base_dilation && phase < c->out.dims[d + 2];
          phase++) {
         struct conv part = *c;
-        take_phase(&part, d, phase);
-        outcome = fast_conv(workers, &part);
+        take_phase(&part, d, phase, steps[d]);
+        outcome = run_phases(workers, &part, steps);
         if (outcome != CONV_DONE)
             break;
     }
+    return outcome;
+}
+
+/* Phases along the last dimension that alternate within cache lines. */
+struct alternating {
+    struct view whole; /* the result, with a dimension for them */
+    struct view phase[KERN_INTERLEAVED];
+    const struct view *phases[KERN_INTERLEAVED];
+    int count;
+};
+
+/* Whether each of them would write all cache lines of a large result. Makes the views, without
+ * storage. */
+static bool find_alternating(const struct conv *c, struct alternating *a)
+{
+    const int rank = c->out.rank;
+    int64_t dims[VIEW_MAX_RANK];
+    if (c->spatial == 0 || !is_phased(&c->window[c->spatial - 1]) || !view_is_dense(&c->out) ||
+        view_elements(&c->out) * (int64_t)dtype_bytes(c->out.dtype) < LARGE_RESULT)
+        return false;
+    const int64_t count = c->window[c->spatial - 1].base_dilation;
+    if (count > KERN_INTERLEAVED || c->out.dims[rank - 1] % count != 0)
+        return false;
+    a->count = (int)count;
+    memcpy(dims, c->out.dims, sizeof dims);
+    dims[rank - 1] /= count;
+    dims[rank] = count;
+    view_dense(&a->whole, c->out.dtype, rank + 1, dims, c->out.data);
+    dims[rank] = 1;
+    for (int k = 0; k < a->count; k++) {
+        view_dense(&a->phase[k], c->out.dtype, rank + 1, dims, NULL);
+        a->phases[k] = &a->phase[k];
+    }
+    return kern_interleaves(&a->whole, a->count, a->phases, rank);
+}
+
+/* Provides the storage of alternating phases, one after the other, `step` bytes apart, as the
+ * result of c. False: out of memory. */
+static bool store_apart(struct conv *c, struct alternating *a, int64_t *step, void **storage)
+{
+    char *at = *storage = mem_alloc((size_t)view_elements(&c->out) * dtype_bytes(c->out.dtype));
+    if (!at)
+        return false;
+    *step = view_elements(&a->phase[0]) * (int64_t)dtype_bytes(c->out.dtype);
+    for (int k = 0; k < a->count; k++)
+        a->phase[k].data = at + k * *step;
+    c->out.data = at;
+    memcpy(c->out.strides, a->phase[0].strides, sizeof c->out.strides);
+    return true;
+}
+
+/* Computes a dilated convolution phase by phase, without multiplying by the holes of the input.
+ * Phases that alternate are stored one after the other, and interleaved. */
+static enum conv_outcome fast_conv(struct thread_pool *workers, const struct conv *c)
+{
+    struct conv phases = *c;
+    struct alternating a;
+    int64_t steps[VIEW_MAX_RANK] = {0};
+    void *storage = NULL;
+    int in_place = c->spatial; /* dimensions whose phases are stored in place */
+    if (find_alternating(c, &a) && !store_apart(&phases, &a, &steps[--in_place], &storage))
+        return CONV_NO_MEMORY;
+    for (int d = 0; d < in_place; d++) {
+        steps[d] = phases.out.strides[d + 2];
+        phases.out.strides[d + 2] *= is_phased(&c->window[d]) ? c->window[d].base_dilation : 1;
+    }
+    const enum conv_outcome outcome = run_phases(workers, &phases, steps);
+    if (storage && outcome == CONV_DONE)
+        kern_interleave(workers, &a.whole, a.count, a.phases);
+    mem_free(storage);
     return outcome;
 }
 
@@ -213,7 +291,7 @@ const char *kern_conv_choice(const struct view *out, const struct view *lhs, con
     c.kernel.dtype = types.via[1];
     if (view_elements(&c.in) == 0 || view_elements(&c.kernel) == 0 || view_elements(out) == 0)
         return "nothing to multiply";
-    const bool phases = dilated_dimension(&c) >= 0;
+    const bool phases = phased_dimension(&c) >= 0;
     if (depthwise_applies(&c))
         return phases ? "phase by phase, rows of features" : "rows of features";
     if (conv_windows_applies(&c))

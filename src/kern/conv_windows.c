@@ -164,19 +164,6 @@ static void place_rows(struct windows *w)
     }
 }
 
-static void choose_gemm(struct windows *w)
-{
-    const struct conv *c = w->c;
-    struct gemm *g = &w->g;
-    gemm_choose(g, c->out.dtype, c->in.dtype, c->kernel.dtype, c->work, true);
-    const int64_t lanes = LINE / g->lane; /* a panel for few features is as narrow as they allow */
-    for (int64_t columns = lanes; columns < g->columns; columns *= 2)
-        if (w->features <= columns) {
-            g->columns = columns;
-            g->panel = columns * g->lane;
-        }
-}
-
 static void cut(struct windows *w)
 {
     const int64_t size = (int64_t)dtype_bytes(w->g.sum), region = region_elements(w) * w->g.lane;
@@ -497,7 +484,8 @@ enum conv_outcome conv_windows(struct thread_pool *workers, const struct conv *c
     w.in_group =
         c->batch_groups > 1 ? w.images * c->in.strides[0] : c->kernel.dims[1] * c->in.strides[1];
     set_axes(&w);
-    choose_gemm(&w);
+    gemm_choose(&w.g, c->out.dtype, c->in.dtype, c->kernel.dtype, c->work, true);
+    gemm_narrow(&w.g, w.features);
     cut(&w);
     place_rows(&w);
     if (is_small(&w))

@@ -70,6 +70,14 @@ void gemm_choose(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs,
     g->columns = g->panel / g->lane >> g->twofold;
 }
 
+void gemm_narrow(struct gemm *g, int64_t columns)
+{
+    while (g->columns / 2 >= columns && g->panel > g->set->vector) {
+        g->columns /= 2;
+        g->panel /= 2;
+    }
+}
+
 void gemm_pack_part(const struct gemm *g, enum dtype type, const char *from, int64_t k_step,
                     int64_t column_step, int64_t k, int64_t n, void *panel)
 {

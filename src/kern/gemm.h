@@ -51,6 +51,8 @@ struct gemm {
  * (product_find_types). `wide`: one element per lane in any case. */
 void gemm_choose(struct gemm *g, enum dtype out, enum dtype lhs, enum dtype rhs, enum dtype work,
                  bool wide);
+/* Makes panels as narrow as the columns of the product allow. */
+void gemm_narrow(struct gemm *g, int64_t columns);
 
 static inline int64_t gemm_lanes(const struct gemm *g, int64_t k)
 {

@@ -171,6 +171,8 @@ START_TEST(large_convolutions_agree_with_reference)
         {1, {12, 12}, 1, 48, {3, 3}, 1, 1, 1, 1, 24, 1, true, true, true},
         {2, {9, 11}, 1, 35, {3, 2}, 2, 1, 1, 1, 35, 1, false, false, false},
         {1, {300, 3}, 4, 20, {1, 1}, 1, 0, 1, 1, 1, 1, true, false, true},
+        /* phases that alternate within cache lines */
+        {1, {33, 33}, 3, 32, {2, 3}, 1, 1, 2, 1, 1, 1, false, false, false},
         /* windows larger than the result */
         {3, {20, 30}, 3, 16, {20, 30}, 1, 1, 1, 1, 1, 1, false, false, false},
         {5, {9, 9}, 12, 70, {8, 8}, 1, 0, 1, 1, 1, 1, false, false, true},
