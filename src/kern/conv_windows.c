@@ -26,6 +26,7 @@ enum {
     MAX_FEATURES = 512,       /* in a task */
     MAX_REGION = 1 << 16,     /* elements under the windows of a box in one image */
     FEW_FEATURES = 16,        /* less than a vector of a panel */
+    MANY_FEATURES = 48,       /* several vectors */
     TARGET_PARTS = 16,
     SMALL = 1 << 20 /* products; with fewer, starting a second thread does not pay off */
 };
@@ -118,12 +119,18 @@ static int64_t region_elements(const struct windows *w)
     return all;
 }
 
-/* Windows of images in which features lie within positions are packed faster as patches. */
+/* Windows of images in which features lie within positions are packed faster as patches; so are
+ * those of types with several elements in a lane, which rows in place cannot have, if that makes
+ * up for packing. */
 bool conv_windows_applies(const struct conv *c)
 {
     struct windows w = {.c = c};
     int64_t taps = 1;
     if (dtype_is_complex(c->work) || c->spatial == 0)
+        return false;
+    gemm_choose(&w.g, c->out.dtype, c->in.dtype, c->kernel.dtype, c->work, false);
+    if (w.g.per_lane > 1 &&
+        c->kernel.dims[0] / (c->feature_groups * c->batch_groups) >= MANY_FEATURES)
         return false;
     set_axes(&w);
     for (int d = 1; d < w.rank; d++) {
