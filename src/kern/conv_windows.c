@@ -143,31 +143,37 @@ bool conv_windows_applies(const struct conv *c)
 
 /* ---- schedule ---- */
 
+/* A dimension of the region: its positions, the bytes between them in the input, and where to store
+ * those in the copy. */
+struct copied {
+    int64_t count, in_step, *step;
+};
+
 /* Chooses where rows are read: in a copy, the dimensions keep their order in memory. */
 static void place_rows(struct windows *w)
 {
     const struct conv *c = w->c;
+    struct copied order[VIEW_MAX_RANK]; /* from the innermost dimension outwards */
     w->in_place = !conv_pads(c) && c->in.dtype == w->g.lhs;
     w->image_step = c->in.strides[0];
     for (int d = 0; d < w->rank; d++)
         w->axis[d].step = w->axis[d].in_step;
     if (w->in_place)
         return;
-    int order[VIEW_MAX_RANK], n = 0; /* -1: images */
-    for (int d = w->rank - 1; d >= -1; d--) {
-        const int64_t step = llabs(d < 0 ? c->in.strides[0] : w->axis[d].in_step);
-        int at = n++;
-        for (; at > 0 &&
-               llabs(order[at - 1] < 0 ? c->in.strides[0] : w->axis[order[at - 1]].in_step) > step;
-             at--)
+    for (int d = w->rank; d >= 0; d--) {
+        struct axis *x = &w->axis[d > 0 ? d - 1 : 0];
+        const struct copied here =
+            d > 0 ? (struct copied){extent(x, x->box), llabs(x->in_step), &x->step}
+                  : (struct copied){w->block, llabs(c->in.strides[0]), &w->image_step};
+        int at = w->rank - d;
+        for (; at > 0 && order[at - 1].in_step > here.in_step; at--)
             order[at] = order[at - 1];
-        order[at] = d;
+        order[at] = here;
     }
     w->region = (int64_t)dtype_bytes(w->g.lhs);
-    for (int k = 0; k < n; k++) {
-        struct axis *x = order[k] < 0 ? NULL : &w->axis[order[k]];
-        *(x ? &x->step : &w->image_step) = w->region;
-        w->region *= x ? extent(x, x->box) : w->block;
+    for (int k = 0; k <= w->rank; k++) {
+        *order[k].step = w->region;
+        w->region *= order[k].count;
     }
 }
 
