@@ -565,7 +565,7 @@ static void drop_broadcasts(struct planner *pl, struct function *f, int value_co
  * where nothing is reduced, many elements of the last dimensions. */
 static bool repeats(const struct fusing *z, const struct fuse_group *g, int value)
 {
-    enum { LONG = 256 };
+    enum { LONG = 128 };
     struct rows r;
     int64_t run = 1;
     if (!z->broadcast[value] || !find_rows(z->broadcast[value], &r) || r.rank != g->rank)
