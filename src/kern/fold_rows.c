@@ -1,6 +1,6 @@
 /*
- * fold_rows.c: sums and products of many packed rows of f32 or f64, and extremes of f32, bf16
- * and f16 (spec: Reduce).
+ * fold_rows.c: sums and products of many packed rows of f32 or f64, or of their columns, and
+ * extremes of f32, bf16 and f16 (spec: Reduce).
  * A row costs a few cycles beside those of its elements, so rows may be short: their last elements
  * are read as a vector that extends into the next row.
  */
@@ -68,6 +68,22 @@ static inline doubles read_f64(const double *x)
     return d;
 }
 
+static inline doubles read_bf16(const uint16_t *x)
+{
+#if defined __AVX512F__
+    const __m128i codes = _mm_loadu_si128((const __m128i *)(const void *)x);
+    return widened((halves)_mm256_slli_epi32(_mm256_cvtepu16_epi32(codes), 16));
+#elif defined __AVX2__
+    const __m128i codes = _mm_loadl_epi64((const __m128i *)(const void *)x);
+    return widened((halves)_mm_slli_epi32(_mm_cvtepu16_epi32(codes), 16));
+#else
+    doubles d;
+    for (int k = 0; k < HALF; k++)
+        d[k] = (double)bf16_to_f32(x[k]);
+    return d;
+#endif
+}
+
 /* The elements where `keep` is set, otherwise the number with these bits. */
 static inline doubles read_some_f32(const float *x, half_bits keep, half_bits otherwise)
 {
@@ -133,6 +149,48 @@ FOLD_ROWS(sum, f32, float, half_bits, +=, -0.0, INT32_MIN) /* x + -0 is x for ev
 FOLD_ROWS(sum, f64, double, longs, +=, -0.0, INT64_MIN)
 FOLD_ROWS(multiply, f32, float, half_bits, *=, 1, 0x3f800000)
 FOLD_ROWS(multiply, f64, double, longs, *=, 1, 0x3ff0000000000000)
+
+static inline double one_bf16(uint16_t x) { return (double)bf16_to_f32(x); }
+static inline double one_f32(float x) { return (double)x; }
+
+/* Vector by vector, each through all of some rows, whose number is constant; the last one overlaps
+ * the one before. */
+#define FOLD_COLUMNS(NAME, TYPE, T, OP)                                                            \
+    static inline void NAME##_vector_##TYPE(double *acc, doubles s, const T *const *x, int count,  \
+                                            int64_t at)                                            \
+    {                                                                                              \
+        KERN_UNROLL                                                                                \
+        for (int r = 0; r < count; r++)                                                            \
+            s OP read_##TYPE(x[r] + at);                                                           \
+        memcpy(acc + at, &s, sizeof s);                                                            \
+    }                                                                                              \
+    static inline void NAME##_some_##TYPE(double *acc, const void *const *rows, int count,         \
+                                          int64_t n)                                               \
+    {                                                                                              \
+        const T *x[REDUCER_ROWS];                                                                  \
+        const doubles last = read_f64(acc + n - HALF);                                             \
+        int64_t i = 0;                                                                             \
+        KERN_UNROLL                                                                                \
+        for (int r = 0; r < count; r++)                                                            \
+            x[r] = rows[r];                                                                        \
+        for (; i + HALF <= n; i += HALF)                                                           \
+            NAME##_vector_##TYPE(acc, read_f64(acc + i), x, count, i);                             \
+        if (i < n)                                                                                 \
+            NAME##_vector_##TYPE(acc, last, x, count, n - HALF);                                   \
+    }                                                                                              \
+    void tile_##NAME##_columns_##TYPE(double *acc, const void *const *rows, int count, int64_t n)  \
+    {                                                                                              \
+        for (; n >= HALF && count >= REDUCER_ROWS; count -= REDUCER_ROWS, rows += REDUCER_ROWS)    \
+            NAME##_some_##TYPE(acc, rows, REDUCER_ROWS, n);                                        \
+        for (; n >= HALF && count > 0; count--, rows++)                                            \
+            NAME##_some_##TYPE(acc, rows, 1, n);                                                   \
+        for (int64_t i = 0; n < HALF && i < n; i++)                                                \
+            for (int r = 0; r < count; r++)                                                        \
+                acc[i] OP one_##TYPE(((const T *)rows[r])[i]);                                     \
+    }
+FOLD_COLUMNS(sum, bf16, uint16_t, +=)
+FOLD_COLUMNS(sum, f32, float, +=)
+FOLD_COLUMNS(multiply, f32, float, *=)
 
 /* ---- extremes ---- */
 

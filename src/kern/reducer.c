@@ -15,47 +15,6 @@
 
 /* ---- sums and products in f64 ---- */
 
-static inline double float_of_bf16(uint16_t code)
-{
-    const union {
-        uint32_t u;
-        float f;
-    } v = {(uint32_t)code << 16};
-    return (double)v.f;
-}
-
-/* One element, exactly. */
-#define ONE_F64(x) (x)
-#define ONE_F32(x) ((double)(x))
-#define ONE_BF16(x) float_of_bf16(x)
-
-/* acc[i] = acc[i] + x[0][i] + x[1][i] + ..., or their product, sequentially. */
-#define FOLD_ROWS_OF(NAME, TYPE, T, OP)                                                            \
-    KERN_CLONES static void NAME##_rows_##TYPE(double *restrict acc, const void *const *rows,      \
-                                               int count, int64_t n)                               \
-    {                                                                                              \
-        const T *a = rows[0];                                                                      \
-        if (count == REDUCER_ROWS) {                                                               \
-            const T *b = rows[1], *c = rows[2], *d = rows[3], *e = rows[4], *f = rows[5],          \
-                    *g = rows[6], *h = rows[7];                                                    \
-            for (int64_t i = 0; i < n; i++)                                                        \
-                acc[i] = acc[i] OP ONE_##TYPE(a[i]) OP ONE_##TYPE(b[i]) OP ONE_##TYPE(c[i])        \
-                    OP ONE_##TYPE(d[i]) OP ONE_##TYPE(e[i]) OP ONE_##TYPE(f[i])                    \
-                        OP ONE_##TYPE(g[i]) OP ONE_##TYPE(h[i]);                                   \
-            return;                                                                                \
-        }                                                                                          \
-        for (int r = 0; r < count; r++) {                                                          \
-            a = rows[r];                                                                           \
-            for (int64_t i = 0; i < n; i++)                                                        \
-                acc[i] = acc[i] OP ONE_##TYPE(a[i]);                                               \
-        }                                                                                          \
-    }
-FOLD_ROWS_OF(sum, F64, double, +)
-FOLD_ROWS_OF(sum, F32, float, +)
-FOLD_ROWS_OF(sum, BF16, uint16_t, +)
-FOLD_ROWS_OF(multiply, F64, double, *)
-FOLD_ROWS_OF(multiply, F32, float, *)
-
 static bool multiplies(const struct reducer *f) { return f->combine == KERN_MULTIPLY; }
 
 /* The type whose loops reduce elements of type x; narrow floats are converted to f32, except bf16
@@ -101,25 +60,6 @@ static void reduce_in_lanes(const struct reducer *f, double *acc, const void *x,
         *acc += f->set->sum_bf16(x, n);
     else
         reduce_packed(f, acc, loader_read(&f->in, scratch, x, (int64_t)f->in.from, n), 1, n);
-}
-
-static void reduce_lane_rows(const struct reducer *f, double *acc, const void *const *rows,
-                             int count, int64_t n)
-{
-    char scratch[LOADER_BYTES] __attribute__((aligned(64)));
-    switch (lane_type(f->combine, f->x)) {
-    case DT_F64: (multiplies(f) ? multiply_rows_F64 : sum_rows_F64)(acc, rows, count, n); return;
-    case DT_BF16: sum_rows_BF16(acc, rows, count, n); return;
-    default: break;
-    }
-    void (*fn)(double *, const void *const *, int, int64_t) =
-        multiplies(f) ? multiply_rows_F32 : sum_rows_F32;
-    if (!f->in.convert)
-        fn(acc, rows, count, n);
-    for (int r = 0; f->in.convert && r < count; r++) {
-        const void *row = loader_read(&f->in, scratch, rows[r], (int64_t)f->in.from, n);
-        fn(acc, &row, 1, n);
-    }
 }
 
 /* ---- other reductions ---- */
@@ -270,6 +210,15 @@ void reducer_tile(const struct reducer *f, void *acc, const void *x, int64_t n)
         reduce_tile(f, acc, x, n);
 }
 
+static void reduce_rows(const struct reducer *f, void *acc, const void *const *rows, int count,
+                        int64_t n)
+{
+    if (f->columns)
+        f->columns(acc, rows, count, n);
+    else
+        f->rows(acc, NULL, rows, count, n);
+}
+
 /* At most REDUCER_ROWS rows that are converted, some columns at a time. */
 static void reduce_converted_rows(const struct reducer *f, char *acc, const void *const *rows,
                                   int count, int64_t n)
@@ -280,37 +229,30 @@ static void reduce_converted_rows(const struct reducer *f, char *acc, const void
     for (int64_t i = 0, some; i < n; i += some, acc += (size_t)some * f->width) {
         some = min_i64(n - i, COLUMNS);
         for (int r = 0; r < count; r++)
-            converted[r] = loader_read(&f->in, scratch + r * COLUMNS * (int)f->width,
+            converted[r] = loader_read(&f->in, scratch + (size_t)r * COLUMNS * f->in.to,
                                        (const char *)rows[r] + (size_t)i * f->in.from,
                                        (int64_t)f->in.from, some);
-        f->rows(acc, NULL, converted, count, some);
+        reduce_rows(f, acc, converted, count, some);
     }
 }
 
 void reducer_rows(const struct reducer *f, void *acc, const void *const *rows, int count, int64_t n)
 {
     char scratch[LOADER_BYTES] __attribute__((aligned(64)));
-    if (f->order == REDUCE_IN_LANES) {
-        reduce_lane_rows(f, acc, rows, count, n);
-        return;
-    }
     const size_t bytes = (size_t)n * f->width;
     if (f->short_rows && bytes >= REDUCER_SHORTEST && bytes < REDUCER_LONG) {
         f->short_rows(acc, rows, count, bytes);
-        return;
-    }
-    if (f->rows && !f->in.convert) {
-        f->rows(acc, NULL, rows, count, n);
-        return;
-    }
-    for (int r = 0; f->rows && r < count; r += REDUCER_ROWS)
-        reduce_converted_rows(f, acc, rows + r, count - r < REDUCER_ROWS ? count - r : REDUCER_ROWS,
-                              n);
-    if (f->rows)
-        return;
-    for (int r = 0; r < count; r++) {
-        const void *row = loader_read(&f->in, scratch, rows[r], (int64_t)f->in.from, n);
-        f->fn(acc, (const void *const[]){acc, row}, n);
+    } else if (!f->columns && !f->rows) {
+        for (int r = 0; r < count; r++) {
+            const void *row = loader_read(&f->in, scratch, rows[r], (int64_t)f->in.from, n);
+            f->fn(acc, (const void *const[]){acc, row}, n);
+        }
+    } else if (!f->in.convert) {
+        reduce_rows(f, acc, rows, count, n);
+    } else {
+        for (int r = 0; r < count; r += REDUCER_ROWS)
+            reduce_converted_rows(f, acc, rows + r,
+                                  count - r < REDUCER_ROWS ? count - r : REDUCER_ROWS, n);
     }
 }
 
@@ -349,6 +291,10 @@ void reducer_init(struct reducer *f, enum kern_combine combine, enum dtype out, 
     f->fn = set->find.elementwise(kern_combine_opcode(combine), work);
     f->rows = reducer_find_rows(combine, work);
     f->short_rows = x == work ? reducer_find_short(combine, work) : NULL;
+    if (in_lanes && x != DT_F64)
+        f->columns = combine == KERN_MULTIPLY           ? set->multiply_columns_f32
+                     : lane_type(combine, x) == DT_BF16 ? set->sum_columns_bf16
+                                                        : set->sum_columns_f32;
     f->set = set;
     f->has_identity = combine_identity(combine, work, &f->identity);
     loader_init_by(&set->find, &f->in, in_lanes ? lane_type(combine, x) : work, x);

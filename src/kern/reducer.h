@@ -49,6 +49,8 @@ struct reducer {
     size_t width;          /* of the work type */
     kern_tile_fn *fn;      /* of the work type */
     reducer_rows_fn *rows; /* for rows; may be NULL */
+    /* for rows of elements that are narrower than the work type, without conversion; or NULL */
+    void (*columns)(double *acc, const void *const *rows, int count, int64_t n);
     reducer_short_fn *short_rows;
     const struct tile_set *set;
     struct loader in;          /* elements -> work type; in lanes, most -> f32 */

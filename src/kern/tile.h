@@ -63,6 +63,8 @@
         tile_through_f32(TILE_PASTE(DT, SELF), F32_##id, count, out, args, n);                     \
     }
 
+typedef void tile_columns_fn(double *acc, const void *const *rows, int count, int64_t n);
+
 /*
  * The files of tile kernels are compiled once per instruction set, whose name is TILE_ISA; all
  * external names that they define contain it. tile_set(), which is compiled once, selects the set.
@@ -81,7 +83,9 @@ struct tile_set {
     void (*multiply_rows_f32)(double *acc, const float *x, int64_t rows, int64_t n);
     void (*multiply_rows_f64)(double *acc, const double *x, int64_t rows, int64_t n);
     bool (*extreme_rows)(float *out, const float *x, int64_t rows, int64_t n, bool greatest);
-    /* Likewise, of bf16 or f16; zeros have the right sign. */
+    /* Adds `count` rows of n elements to acc, one after the other, or multiplies it by them. */
+    tile_columns_fn *sum_columns_bf16, *sum_columns_f32, *multiply_columns_f32;
+    /* As extreme_rows, of bf16 or f16; zeros have the right sign. */
     bool (*extreme_codes)(enum dtype t, float *out, const uint16_t *x, int64_t rows, int64_t n,
                           bool greatest);
     /* Loops over short runs of f16; NULL without instructions that convert these. */
@@ -122,6 +126,9 @@ const struct tile_set *tile_set(void); /* the set for this processor */
 #define tile_sum_rows_f64 TILE_OWN(tile_sum_rows_f64)
 #define tile_multiply_rows_f32 TILE_OWN(tile_multiply_rows_f32)
 #define tile_multiply_rows_f64 TILE_OWN(tile_multiply_rows_f64)
+#define tile_sum_columns_bf16 TILE_OWN(tile_sum_columns_bf16)
+#define tile_sum_columns_f32 TILE_OWN(tile_sum_columns_f32)
+#define tile_multiply_columns_f32 TILE_OWN(tile_multiply_columns_f32)
 #define tile_extreme_rows TILE_OWN(tile_extreme_rows)
 #define tile_extreme_codes TILE_OWN(tile_extreme_codes)
 #define tile_short_runs_f16 TILE_OWN(tile_short_runs_f16)
@@ -169,6 +176,7 @@ void tile_sum_rows_f32(double *acc, const float *x, int64_t rows, int64_t n);
 void tile_sum_rows_f64(double *acc, const double *x, int64_t rows, int64_t n);
 void tile_multiply_rows_f32(double *acc, const float *x, int64_t rows, int64_t n);
 void tile_multiply_rows_f64(double *acc, const double *x, int64_t rows, int64_t n);
+tile_columns_fn tile_sum_columns_bf16, tile_sum_columns_f32, tile_multiply_columns_f32;
 bool tile_extreme_rows(float *out, const float *x, int64_t rows, int64_t n, bool greatest);
 bool tile_extreme_codes(enum dtype t, float *out, const uint16_t *x, int64_t rows, int64_t n,
                         bool greatest);

@@ -491,6 +491,36 @@ static void expect_folds(const float *x, int64_t rows, int64_t n, bool product)
     mem_free(wide);
 }
 
+/* Of the columns, of f32 or bf16. */
+static void expect_columns(const float *x, int64_t rows, int64_t n, bool product)
+{
+    const struct tile_set *set = tile_set();
+    double folds[2][KERN_TILE], expected[2][KERN_TILE];
+    const void *at[2][100];
+    uint16_t *codes = mem_alloc((size_t)(rows * n) * sizeof *codes);
+    set->narrow(DT_BF16, codes, x, rows * n);
+    for (int64_t k = 0; k < n; k++)
+        folds[0][k] = folds[1][k] = expected[0][k] = expected[1][k] = (double)k;
+    for (int64_t k = 0; k < rows * n; k++) {
+        double *of_f32 = &expected[0][k % n];
+        *of_f32 = product ? *of_f32 * (double)x[k] : *of_f32 + (double)x[k];
+        expected[1][k % n] += (double)bf16_to_f32(codes[k]);
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        at[0][r] = x + r * n;
+        at[1][r] = codes + r * n;
+    }
+    (product ? set->multiply_columns_f32 : set->sum_columns_f32)(folds[0], at[0], (int)rows, n);
+    set->sum_columns_bf16(folds[1], at[1], (int)rows, n);
+    for (int of = 0; of < 2; of++)
+        for (int64_t k = 0; k < n; k++)
+            ck_assert_msg(memcmp(&folds[of][k], &expected[of][k], sizeof(double)) == 0 ||
+                              (folds[of][k] != folds[of][k] && expected[of][k] != expected[of][k]),
+                          "column %d of %d: %a, not %a", (int)k, (int)n, folds[of][k],
+                          expected[of][k]);
+    mem_free(codes);
+}
+
 static void expect_extremes(const float *x, int64_t rows, int64_t n, bool greatest)
 {
     float found[100];
@@ -547,6 +577,8 @@ START_TEST(short_rows_are_reduced_as_one_by_one)
             x[random_in(&r, 0, rows * n - 1)] = NAN;
         expect_folds(x, rows, n, false);
         expect_folds(x, rows, n, true);
+        expect_columns(x, rows, n, false);
+        expect_columns(x, rows, n, true);
         expect_extremes(x, rows, n, true);
         expect_extremes(x, rows, n, false);
         for (int greatest = 0; greatest < 2; greatest++) {
