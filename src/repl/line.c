@@ -171,6 +171,7 @@ static void read_buffer(struct line_editor *e)
     e->leave = LEAVE_NOT;
     if (e->to > e->from)
         EDIT(push)(e->el, KEY_RESUME);
+    EDIT(set)(e->el, EL_PREP_TERM, 1); /* before the prompt is displayed: keys are not echoed */
     const char *line = EDIT(gets)(e->el, &size);
     if (e->leave != LEAVE_NOT)
         return;
