@@ -134,6 +134,22 @@ bool conv_kernel_is_finite(const struct view *k)
     return true;
 }
 
+bool conv_found_odd(struct thread_pool *workers, const char *workspaces, int64_t bytes)
+{
+    bool odd = false;
+    for (int k = 0; k < thread_pool_size(workers); k++)
+        odd |= workspaces[k * bytes] != 0;
+    return odd;
+}
+
+bool conv_is_small(const struct conv *c)
+{
+    enum { SMALL = 1 << 20 }; /* products; with fewer, starting a second thread does not pay off */
+    int64_t products;
+    return mul_i64(view_elements(&c->kernel), view_elements(&c->out) / c->out.dims[1], &products) &&
+           products < SMALL;
+}
+
 static enum conv_outcome conv_whole(struct thread_pool *workers, const struct conv *c)
 {
     union kern_element zero = {{0}};

@@ -29,6 +29,11 @@ bool conv_pads(
 /* True for a kernel without infinities and NaNs, and for types without them. */
 bool conv_kernel_is_finite(const struct view *kernel);
 bool conv_run_is_finite(enum dtype t, const void *x, int64_t n); /* n packed f32 or f64 */
+/* Whether any worker has set the flag at the start of its workspace, of `bytes` bytes: it found an
+ * infinity or NaN in the kernel. */
+bool conv_found_odd(struct thread_pool *workers, const char *workspaces, int64_t bytes);
+
+bool conv_is_small(const struct conv *c); /* too little work for the thread pool */
 
 /* conv_tiled.c: as a matrix product, block by block, for any types. */
 enum conv_outcome conv_tiled(struct thread_pool *workers, const struct conv *c);

@@ -19,8 +19,7 @@ enum {
     TARGET_PARTS = 16,
     MIN_ROWS = 48, /* minimum number of rows in a task when more tasks are needed */
     ROWS = 12,     /* row granularity that suits gemm_block */
-    LINE = 64,
-    SMALL = 1 << 20 /* multiplications; with fewer, starting a second thread does not pay off */
+    LINE = 64
 };
 
 struct tiled {
@@ -471,14 +470,6 @@ static bool make_workspaces(struct thread_pool *workers, struct tiled *t)
     return t->workspaces != NULL;
 }
 
-static bool found_odd(struct thread_pool *workers, const struct tiled *t)
-{
-    bool odd = false;
-    for (int k = 0; k < thread_pool_size(workers); k++)
-        odd |= t->workspaces[k * t->workspace] != 0;
-    return odd;
-}
-
 /* Makes the patches of the group's part of the input. */
 static void find_patches(struct tiled *t)
 {
@@ -533,21 +524,13 @@ bool conv_by_rows(const struct conv *c)
     return t.by_rows;
 }
 
-/* Too little work for the thread pool. */
-static bool is_small(const struct tiled *t)
-{
-    int64_t products;
-    return mul_i64(t->positions, t->k, &products) &&
-           mul_i64(products, t->features * t->groups, &products) && products < SMALL;
-}
-
 enum conv_outcome conv_tiled(struct thread_pool *workers, const struct conv *c)
 {
     struct tiled t = {.c = c};
     struct conv turned;
     enum conv_outcome outcome = CONV_NO_MEMORY;
     shape_up(&t);
-    if (is_small(&t))
+    if (conv_is_small(c))
         workers = NULL;
     bool ok = turn_input(workers, &t, &turned);
     decide(&t);
@@ -557,9 +540,9 @@ enum conv_outcome conv_tiled(struct thread_pool *workers, const struct conv *c)
     }
     if (ok && make_workspaces(workers, &t) &&
         (t.by_rows ? prepare_panels(workers, &t) : prepare_rows(workers, &t))) {
-        if (!found_odd(workers, &t))
+        if (!conv_found_odd(workers, t.workspaces, t.workspace))
             thread_pool_run(workers, parts_of(&t), t.by_rows ? run_rows : run_columns, &t);
-        outcome = found_odd(workers, &t) ? CONV_BY_FORMULA : CONV_DONE;
+        outcome = conv_found_odd(workers, t.workspaces, t.workspace) ? CONV_BY_FORMULA : CONV_DONE;
     }
     mem_free(t.workspaces);
     for (size_t k = 0; k < COUNT_OF(t.storage); k++)

@@ -27,8 +27,7 @@ enum {
     MAX_REGION = 1 << 16,     /* elements under the windows of a box in one image */
     FEW_FEATURES = 16,        /* less than a vector of a panel */
     MANY_FEATURES = 48,       /* several vectors */
-    TARGET_PARTS = 16,
-    SMALL = 1 << 20 /* products; with fewer, starting a second thread does not pay off */
+    TARGET_PARTS = 16
 };
 
 /* A contracted dimension: the input features, or a dimension of the window. */
@@ -431,22 +430,6 @@ static bool make_storage(struct thread_pool *workers, struct windows *w)
     return true;
 }
 
-static bool found_odd(struct thread_pool *workers, const struct windows *w)
-{
-    bool odd = false;
-    for (int k = 0; k < thread_pool_size(workers); k++)
-        odd |= w->workspaces[k * w->workspace] != 0;
-    return odd;
-}
-
-/* Too little work for the thread pool. */
-static bool is_small(const struct windows *w)
-{
-    int64_t products;
-    return mul_i64(view_elements(&w->c->kernel), w->images * w->points, &products) &&
-           products < SMALL;
-}
-
 static void swap_views(struct view *x, struct view *y)
 {
     const struct view z = *x;
@@ -501,13 +484,13 @@ enum conv_outcome conv_windows(struct thread_pool *workers, const struct conv *c
     gemm_narrow(&w.g, w.features);
     cut(&w);
     place_rows(&w);
-    if (is_small(&w))
+    if (conv_is_small(c))
         workers = NULL;
     if (!make_storage(workers, &w))
         return CONV_NO_MEMORY;
     set_row_offsets(&w);
     thread_pool_run(workers, w.groups * w.blocks * w.slices * w.parts, run_task, &w);
-    const bool odd = found_odd(workers, &w);
+    const bool odd = conv_found_odd(workers, w.workspaces, w.workspace);
     if (!odd) {
         thread_pool_run(workers, w.parts > 1 ? ratio_up(w.partial / w.g.lane, ADDED) : 0, add_parts,
                         &w);
