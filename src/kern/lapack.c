@@ -11,8 +11,6 @@
 #include "kern/blas.h"
 #include "kern/nest.h"
 
-#include <math.h>
-
 static const struct kern_lapack_routine {
     const char *name;
     lapack_fn *run, *plain; /* plain: for --plain, and without OpenBLAS */
@@ -50,45 +48,6 @@ const struct kern_lapack_routine *kern_find_lapack(const char *name)
     return NULL;
 }
 
-void (*lapack_function(enum dtype t, const char *name))(void)
-{
-    char symbol[16] = {t == DT_F32 ? 's' : t == DT_F64 ? 'd' : t == DT_C64 ? 'c' : 'z'};
-    size_t n = strlen(name);
-    memcpy(symbol + 1, name, n);
-    symbol[n + 1] = '_';
-    return (void (*)(void))blas_function(symbol);
-}
-
-/* ---- workspace ---- */
-
-enum { SMALL = 64 }; /* bytes; space for a routine's answer to a workspace query */
-
-bool lapack_asks(struct lapack_item *it)
-{
-    if (it->work_size != -1 || it->info != 0)
-        return false;
-    double size =
-        dtype_component(it->type) == DT_F32 ? (double)*(float *)it->work : *(double *)it->work;
-    size *= size > 0x1p24 ? 1 + 0x1p-20 : 1; /* may have been rounded down, to a float */
-    if (!(size < INT32_MAX)) {
-        it->no_memory = true;
-        return false;
-    }
-    it->work_size = at_least_one((fint)ceil(size)); /* `work` was space for this answer */
-    it->work = mem_alloc((size_t)it->work_size * dtype_bytes(it->type) + SMALL);
-    it->no_memory = !it->work;
-    return !it->no_memory;
-}
-
-void *lapack_extra(struct lapack_item *it, int64_t count, size_t size)
-{
-    int64_t bytes;
-    if (!it->extra && mul_i64(count, (int64_t)size, &bytes))
-        it->extra = mem_zalloc((size_t)bytes + SMALL);
-    it->no_memory = !it->extra;
-    return it->extra;
-}
-
 /* ---- batches ---- */
 
 struct packed { /* an array with all items of the batch, one after the other */
@@ -100,7 +59,7 @@ struct packed { /* an array with all items of the batch, one after the other */
 /* The type in which a routine computes on elements of type t. */
 static enum dtype work_type(enum dtype t) { return dtype_is_float(t) && t != DT_F64 ? DT_F32 : t; }
 
-/* Sets the array up at `data`; returns its size in bytes, a multiple of SMALL. */
+/* Sets the array up at `data`; returns its size in bytes, a multiple of LAPACK_SMALL. */
 static int64_t place(const struct kern_lapack_array *a, struct packed *p, char *data, fint *rows,
                      fint *columns)
 {
@@ -116,7 +75,7 @@ static int64_t place(const struct kern_lapack_array *a, struct packed *p, char *
     }
     p->step = a->shared ? 0 : (size_t)(stride * *rows * *columns);
     p->data = data;
-    return round_up(view_elements(v) * stride, SMALL) + SMALL;
+    return round_up(view_elements(v) * stride, LAPACK_SMALL) + LAPACK_SMALL;
 }
 
 /* Sets up all arrays in a new workspace, with the contents of the operands. NULL: out of memory. */
@@ -202,13 +161,13 @@ static bool run_items(const struct kern_lapack *call, lapack_fn *run,
 {
     const int workers = thread_pool_size(call->workers);
     struct batch b = {.call = call, .run = run, .packed = packed};
-    b.items = mem_alloc((size_t)workers * (sizeof *b.items + SMALL));
+    b.items = mem_alloc((size_t)workers * (sizeof *b.items + LAPACK_SMALL));
     if (!b.items)
         return false;
     char *answers = (char *)(b.items + workers);
     for (int w = 0; w < workers; w++) {
         b.items[w] = *first;
-        b.items[w].work = answers + w * SMALL;
+        b.items[w].work = answers + w * LAPACK_SMALL;
     }
     thread_pool_share(call->workers, batch_size(call), group_of(packed, call->count), run_group,
                       &b);

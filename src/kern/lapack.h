@@ -1,7 +1,8 @@
 /*
  * lapack: shared by the wrappers of LAPACK's routines. Private to kern.
  *
- *   lapack.c           batches, transposition, workspace
+ *   lapack.c           batches, transposition
+ *   lapack_call.c      calls of the library, workspace
  *   lapack_factor.c    factorizations and systems of equations
  *   lapack_spectral.c  eigenvalues and singular values
  *   lapack_tiny.c      small real matrices, without the library
@@ -31,21 +32,27 @@ struct lapack_item {
      * length that the routine requests; `extra` is for anything else. */
     void *work, *extra;
     fint work_size;
+    /* Where a routine takes them: the length of `extra`, and a part of it with its length. */
+    fint integers, reals;
+    void *real;
     bool no_memory;
 };
 
-/* The routine for the item's element type, as a function with these parameters. Fortran takes all
- * arguments by address, and after them the length of each that is a letter. */
-#define LAPACK(item, name, ...) ((void (*)(__VA_ARGS__))lapack_function((item)->type, name))
-typedef void *P;
-typedef size_t L;
-void (*lapack_function(enum dtype t, const char *name))(void);
-
-/* do { call with work, work_size } while (lapack_asks(item)): the first call of a batch is a
- * workspace query; the workspace is then allocated. */
-bool lapack_asks(struct lapack_item *it);
+/* Calls the library's routine for the item's element type. `name` is the one for real types;
+ * `arguments` are separated by spaces, with the number of an array or option where one is needed:
+ *
+ *   a0 r0 c0 l0  an array, its rows, columns and leading dimension
+ *   o0 n0        an option: a letter, a number
+ *   w s          `work` and its length: a first call asks for that, and `work` is allocated
+ *   e E f F      `extra` and `integers`; `real` and `reals`, which only complex types have
+ *   i -          info; none
+ */
+void lapack_call(struct lapack_item *it, const char *name, const char *arguments);
+enum { LAPACK_SMALL = 64 }; /* bytes; space for a routine's answer to a workspace query */
 /* `extra` with at least count * size bytes; NULL: out of memory. */
 void *lapack_extra(struct lapack_item *it, int64_t count, size_t size);
+/* Makes it `real`, with `count` numbers, for complex types. False: out of memory. */
+bool lapack_real_extra(struct lapack_item *it, int64_t count);
 
 static inline fint at_least_one(fint n) { return n > 1 ? n : 1; }
 static inline fint smaller(fint a, fint b) { return a < b ? a : b; }

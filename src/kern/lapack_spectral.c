@@ -21,29 +21,16 @@ static fint limited(struct lapack_item *it, int64_t n)
  * else N; uplo: the triangle that is read. */
 void lapack_heevd(struct lapack_item *it)
 {
-    fint n = it->rows[0], ld = at_least_one(n);
-    char mode = (char)it->options[0], uplo = (char)it->options[1];
-    fint integers = limited(it, 3 + 5 * (int64_t)n);
-    bool complex = lapack_complex(it);
-    fint reals =
-        complex && !it->no_memory ? limited(it, 1 + 5 * (int64_t)n + 2 * (int64_t)n * n) : 0;
-    int64_t bytes = (int64_t)integers * 8; /* 8 each, so that the following data is aligned */
-    char *extra = it->no_memory
-                      ? NULL
-                      : lapack_extra(it, bytes + (int64_t)reals * (int64_t)lapack_real(it), 1);
-    if (!extra)
+    const int64_t n = it->rows[0];
+    const bool complex = lapack_complex(it);
+    it->integers = limited(it, 3 + 5 * n);
+    it->reals = complex && !it->no_memory ? limited(it, 1 + 5 * n + 2 * n * n) : 0;
+    /* 8 bytes for an integer, so that the following data is aligned */
+    const int64_t bytes = (int64_t)it->integers * 8;
+    if (it->no_memory || !lapack_extra(it, bytes + it->reals * (int64_t)lapack_real(it), 1))
         return;
-    void *real = extra + bytes;
-    do
-        if (complex)
-            LAPACK(it, "heevd", P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-    (&mode, &uplo, &n, it->x[0], &ld, it->x[1], it->work, &it->work_size, real, &reals, extra,
-     &integers, &it->info, 1, 1);
-    else LAPACK(it, "syevd", P, P, P, P, P, P, P, P, P, P, P, L,
-                L)(&mode, &uplo, &n, it->x[0], &ld, it->x[1], it->work, &it->work_size, extra,
-                   &integers, &it->info, 1, 1);
-    while (lapack_asks(it))
-        ;
+    it->real = (char *)it->extra + bytes;
+    lapack_call(it, "syevd", "o0 o1 r0 a0 l0 a1 w s f F e E i");
 }
 
 /* ---- any square matrix ---- */
@@ -77,42 +64,25 @@ static bool all_finite(const struct lapack_item *it)
 UNPACK(unpack_f32, float, c64)
 UNPACK(unpack_f64, double, c128)
 
-static void geev_real(struct lapack_item *it, char left, char right)
+static void geev_real(struct lapack_item *it)
 {
-    fint n = it->rows[0], ld = at_least_one(n);
-    size_t bytes = (size_t)n * (size_t)n * dtype_bytes(it->type);
-    char *vl = lapack_extra(it, 2, bytes), *vr = vl + bytes;
-    if (!vl)
+    const fint n = it->rows[0];
+    const size_t bytes = (size_t)n * (size_t)n * dtype_bytes(it->type);
+    void *const out[2] = {it->x[3], it->x[4]};
+    char *v = lapack_extra(it, 2, bytes);
+    if (!v)
         return;
-    do
-        LAPACK(it, "geev", P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-    (&left, &right, &n, it->x[0], &ld, it->x[1], it->x[2], vl, &ld, vr, &ld, it->work,
-     &it->work_size, &it->info, 1, 1);
-    while (lapack_asks(it))
-        ;
+    it->x[3] = v;
+    it->x[4] = v + bytes;
+    lapack_call(it, "geev", "o0 o1 r0 a0 l0 a1 a2 a3 l0 a4 l0 w s i");
     for (int k = 0; k < 2 && it->info == 0 && !it->no_memory; k++) {
-        char *v = k ? vr : vl;
-        if ((k ? right : left) != 'V')
+        if (it->options[k] != 'V')
             continue;
         if (it->type == DT_F32)
-            unpack_f32(n, it->x[2], (float *)v, it->x[3 + k]);
+            unpack_f32(n, it->x[2], it->x[3 + k], out[k]);
         else
-            unpack_f64(n, it->x[2], (double *)v, it->x[3 + k]);
+            unpack_f64(n, it->x[2], it->x[3 + k], out[k]);
     }
-}
-
-static void geev_complex(struct lapack_item *it, char left, char right)
-{
-    fint n = it->rows[0], ld = at_least_one(n);
-    void *real = lapack_extra(it, 2 * (int64_t)n, lapack_real(it));
-    if (!real)
-        return;
-    do
-        LAPACK(it, "geev", P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-    (&left, &right, &n, it->x[0], &ld, it->x[1], it->x[2], &ld, it->x[3], &ld, it->work,
-     &it->work_size, real, &it->info, 1, 1);
-    while (lapack_asks(it))
-        ;
 }
 
 /* a: n x n; wr, wi (complex: w): eigenvalues; vl, vr: left and right eigenvectors, complex, in
@@ -120,36 +90,22 @@ static void geev_complex(struct lapack_item *it, char left, char right)
  * else N. */
 void lapack_geev(struct lapack_item *it)
 {
-    char left = (char)it->options[0], right = (char)it->options[1];
     if (!all_finite(it))
         it->info = -4;
-    else if (lapack_complex(it))
-        geev_complex(it, left, right);
-    else
-        geev_real(it, left, right);
+    else if (!lapack_complex(it))
+        geev_real(it);
+    else if (lapack_real_extra(it, 2 * (int64_t)it->rows[0]))
+        lapack_call(it, "geev", "o0 o1 r0 a0 l0 a1 a2 l0 a3 l0 w s f i");
 }
 
 /* a: n x n -> its Schur form; vs: the unitary matrix of the transformation; wr, wi (complex: w):
  * eigenvalues; sdim: number of sorted eigenvalues, 0; info. mode V: vs too, else N; sort: N. */
 void lapack_gees(struct lapack_item *it)
 {
-    fint n = it->rows[0], ld = at_least_one(n), none = 0;
-    char mode = (char)it->options[0], sort = (char)it->options[1];
-    bool complex = lapack_complex(it);
-    void *real = complex ? lapack_extra(it, n, lapack_real(it)) : NULL;
-    fint *sdim = it->x[complex ? 3 : 4];
-    if (it->no_memory)
-        return;
-    do
-        if (complex)
-            LAPACK(it, "gees", P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-    (&mode, &sort, NULL, &n, it->x[0], &ld, sdim ? sdim : &none, it->x[2], it->x[1], &ld, it->work,
-     &it->work_size, real, NULL, &it->info, 1, 1);
-    else LAPACK(it, "gees", P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, L,
-                L)(&mode, &sort, NULL, &n, it->x[0], &ld, sdim ? sdim : &none, it->x[2], it->x[3],
-                   it->x[1], &ld, it->work, &it->work_size, NULL, &it->info, 1, 1);
-    while (lapack_asks(it))
-        ;
+    if (lapack_real_extra(it, it->rows[0]))
+        lapack_call(it, "gees",
+                    lapack_complex(it) ? "o0 o1 - r0 a0 l0 a3 a2 a1 l0 w s f - i"
+                                       : "o0 o1 - r0 a0 l0 a4 a2 a3 a1 l0 w s - i");
 }
 
 /* ---- singular values ---- */
@@ -187,49 +143,24 @@ bool lapack_without_end(struct lapack_item *it)
  * values, N: none. */
 void lapack_gesdd(struct lapack_item *it)
 {
-    fint m = it->rows[0], n = it->columns[0], lda = at_least_one(m),
-         ldu = at_least_one(it->rows[2]), ldvt = at_least_one(it->rows[3]);
-    int64_t few = smaller(m, n), many = m > n ? m : n;
-    char mode = (char)it->options[0];
-    bool complex = lapack_complex(it);
-    int64_t vectors = 5 * few * few + 5 * few, products = 2 * many * few + 2 * few * few + few;
-    int64_t reals = !complex ? 0 : mode == 'N' ? 7 * few : vectors > products ? vectors : products;
-    char *extra = lapack_extra(it, 64 * few + reals * (int64_t)lapack_real(it), 1);
-    if (!extra)
+    const fint m = it->rows[0], n = it->columns[0];
+    const int64_t few = smaller(m, n), many = m > n ? m : n;
+    const int64_t vectors = 5 * few * few + 5 * few,
+                  products = 2 * many * few + 2 * few * few + few;
+    const int64_t reals = !lapack_complex(it)     ? 0
+                          : it->options[0] == 'N' ? 7 * few
+                          : vectors > products    ? vectors
+                                                  : products;
+    if (!lapack_extra(it, 64 * few + reals * (int64_t)lapack_real(it), 1) || lapack_without_end(it))
         return;
-    void *real = extra + 64 * few;
-    if (lapack_without_end(it))
-        return;
-    do
-        if (complex)
-            LAPACK(it, "gesdd", P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, L)
-    (&mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt, it->work,
-     &it->work_size, real, extra, &it->info, 1);
-    else LAPACK(it, "gesdd", P, P, P, P, P, P, P, P, P, P, P, P, P, P,
-                L)(&mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt,
-                   it->work, &it->work_size, extra, &it->info, 1);
-    while (lapack_asks(it))
-        ;
+    it->real = (char *)it->extra + 64 * few;
+    lapack_call(it, "gesdd", "o0 r0 c0 a0 l0 a1 a2 l2 a3 l3 w s f e i");
 }
 
 /* lapack_gesdd() by another method. */
 void lapack_gesvd(struct lapack_item *it)
 {
-    fint m = it->rows[0], n = it->columns[0], lda = at_least_one(m),
-         ldu = at_least_one(it->rows[2]), ldvt = at_least_one(it->rows[3]);
-    char mode = (char)it->options[0];
-    bool complex = lapack_complex(it);
-    void *real = complex ? lapack_extra(it, 5 * (int64_t)smaller(m, n), lapack_real(it)) : NULL;
-    if (it->no_memory || lapack_without_end(it))
-        return;
-    do
-        if (complex)
-            LAPACK(it, "gesvd", P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, L, L)
-    (&mode, &mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt, it->work,
-     &it->work_size, real, &it->info, 1, 1);
-    else LAPACK(it, "gesvd", P, P, P, P, P, P, P, P, P, P, P, P, P, P, L,
-                L)(&mode, &mode, &m, &n, it->x[0], &lda, it->x[1], it->x[2], &ldu, it->x[3], &ldvt,
-                   it->work, &it->work_size, &it->info, 1, 1);
-    while (lapack_asks(it))
-        ;
+    if (lapack_real_extra(it, 5 * (int64_t)smaller(it->rows[0], it->columns[0])) &&
+        !lapack_without_end(it))
+        lapack_call(it, "gesvd", "o0 o0 r0 c0 a0 l0 a1 a2 l2 a3 l3 w s f i");
 }

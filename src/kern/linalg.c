@@ -150,13 +150,14 @@ static void clear_other_triangle(const struct view *m, bool lower)
 /* Factors in place; false when the plain kernel must determine the result. */
 static bool factor(const struct view *m, bool lower)
 {
-    fint n = (fint)m->dims[0], info = 0;
-    char uplo = lower ? 'U' : 'L';
+    struct lapack_item it = {.type = m->dtype,
+                             .x = {m->data},
+                             .rows = {(fint)m->dims[0]},
+                             .options = (const int64_t[]){lower ? 'U' : 'L'}};
     if (!tame_diagonal(m, true))
         return false;
-    ((void (*)(P, P, P, P, P, L))lapack_function(m->dtype, "potrf"))(&uplo, &n, m->data, &n, &info,
-                                                                     1);
-    if (info != 0 || !tame_diagonal(m, true))
+    lapack_potrf(&it);
+    if (it.info != 0 || !tame_diagonal(m, true))
         return false;
     clear_other_triangle(m, lower);
     return true;
@@ -200,20 +201,19 @@ bool kern_cholesky(struct thread_pool *workers, const struct view *out, const st
 static void solve(const struct view *a, const struct view *b, const struct kern_triangular *how,
                   int64_t first, int64_t count)
 {
-    fint ldb = (fint)b->dims[1], m = how->left_side ? (fint)count : ldb,
-         n = how->left_side ? (fint)b->dims[0] : (fint)count;
-    fint lda = (fint)a->dims[0];
-    char side = how->left_side ? 'R' : 'L', uplo = how->lower ? 'U' : 'L';
-    char trans = how->conjugate   ? 'C'
-                 : how->transpose ? 'T'
-                                  : 'N',
-         diag = how->unit_diagonal ? 'U' : 'N';
-    float one[2] = {1, 0};
-    double wide_one[2] = {1, 0};
-    void *alpha = dtype_component(a->dtype) == DT_F64 ? (void *)wide_one : one;
-    ((void (*)(P, P, P, P, P, P, P, P, P, P, P, L, L, L, L))lapack_function(a->dtype, "trsm"))(
-        &side, &uplo, &trans, &diag, &m, &n, alpha, a->data, &lda,
-        b->data + first * b->strides[how->left_side], &ldb, 1, 1, 1, 1);
+    const bool left = how->left_side;
+    const fint row = (fint)b->dims[1];
+    const int64_t options[] = {left ? 'R' : 'L', how->lower ? 'U' : 'L',
+                               how->conjugate   ? 'C'
+                               : how->transpose ? 'T'
+                                                : 'N',
+                               how->unit_diagonal ? 'U' : 'N'};
+    struct lapack_item it = {.type = a->dtype,
+                             .x = {a->data, b->data + first * b->strides[left]},
+                             .rows = {(fint)a->dims[0], left ? (fint)count : row, 0, row},
+                             .columns = {0, left ? (fint)b->dims[0] : (fint)count},
+                             .options = options};
+    lapack_trsm(&it);
 }
 
 /* Some right-hand sides of one system: columns of b if a is on the left, else rows. */
