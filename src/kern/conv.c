@@ -93,16 +93,9 @@ bool conv_run_is_finite(enum dtype t, const void *x, int64_t n)
 /* All parts of all elements, in memory order. */
 static void memory_order(struct nest *n, const struct view *k, enum dtype part)
 {
-    int64_t order[VIEW_MAX_RANK];
     nest_init(n, 1);
-    for (int d = 0; d < k->rank; d++) {
-        int at = d;
-        for (; at > 0 && llabs(k->strides[order[at - 1]]) < llabs(k->strides[d]); at--)
-            order[at] = order[at - 1];
-        order[at] = d;
-    }
     for (int d = 0; d < k->rank; d++)
-        nest_add(n, k->dims[order[d]], &k->strides[order[d]]);
+        nest_add_sorted(n, k->dims[d], &k->strides[d], 0);
     if (part != k->dtype)
         nest_add(n, 2, (int64_t[]){(int64_t)dtype_bytes(part)});
     nest_merge(n);

@@ -387,51 +387,13 @@ static struct loops loops_of(size_t width)
 #undef LOOPS
 }
 
-static int64_t magnitude(int64_t v) { return v < 0 ? -v : v; }
-
-/* Adds a dimension so that the strides of the result decrease from the outside in. */
-static void add_sorted(struct nest *n, int64_t dim, int64_t out_stride, int64_t x_stride)
-{
-    int at = n->rank++;
-    while (at > 0 && (n->strides[0][at - 1] < out_stride ||
-                      (n->strides[0][at - 1] == out_stride &&
-                       magnitude(n->strides[1][at - 1]) < magnitude(x_stride)))) {
-        n->dims[at] = n->dims[at - 1];
-        n->strides[0][at] = n->strides[0][at - 1];
-        n->strides[1][at] = n->strides[1][at - 1];
-        at--;
-    }
-    n->dims[at] = dim;
-    n->strides[0][at] = out_stride;
-    n->strides[1][at] = x_stride;
-}
-
-/* Moves dimension `from` to place `to`, further inside. */
-static void move_inward(struct nest *n, int from, int to)
-{
-    int64_t dim = n->dims[from], out_stride = n->strides[0][from], x_stride = n->strides[1][from];
-    for (int d = from; d < to; d++) {
-        n->dims[d] = n->dims[d + 1];
-        n->strides[0][d] = n->strides[0][d + 1];
-        n->strides[1][d] = n->strides[1][d + 1];
-    }
-    n->dims[to] = dim;
-    n->strides[0][to] = out_stride;
-    n->strides[1][to] = x_stride;
-}
-
 /* Adds dimensions up to two, so that every plan ends in a block. */
 static void fill_up(struct nest *n, int64_t width)
 {
     while (n->rank < 2) {
-        for (int d = n->rank; d > 0; d--) {
-            n->dims[d] = n->dims[d - 1];
-            n->strides[0][d] = n->strides[0][d - 1];
-            n->strides[1][d] = n->strides[1][d - 1];
-        }
-        n->dims[0] = 1;
-        n->strides[0][0] = n->strides[1][0] = n->rank == 0 ? width : 0;
-        n->rank++;
+        const int64_t stride = n->rank == 0 ? width : 0;
+        nest_add(n, 1, (int64_t[]){stride, stride});
+        nest_move(n, n->rank - 1, 0);
     }
 }
 
@@ -445,12 +407,10 @@ static bool take_columns(struct copy_plan *p, int d, int64_t width)
     const bool both = d < inner - 1 && n->strides[0][next] == n->dims[inner] * width;
     if (n->dims[inner] * (both ? n->dims[next] : 1) < few || (!both && n->rank == VIEW_MAX_RANK))
         return false;
-    move_inward(n, d, both ? inner - 2 : inner - 1);
+    nest_move(n, d, both ? inner - 2 : inner - 1);
     if (!both) {
-        n->rank++;
-        n->dims[inner + 1] = 1;
-        n->strides[0][inner + 1] = n->strides[1][inner + 1] = 0;
-        move_inward(n, inner, inner + 1); /* the one index of the new dimension comes before */
+        nest_add(n, 1, (int64_t[]){0, 0});
+        nest_move(n, inner, inner + 1); /* the one index of the new dimension comes before */
     }
     p->block_rank = 3;
     return true;
@@ -478,7 +438,7 @@ static void take_runs(struct nest *n, int64_t bytes)
     for (int d = at - 1; d >= 0 && n->dims[best] < FEW; d--)
         if (n->dims[d] > n->dims[best])
             best = d;
-    move_inward(n, best, at);
+    nest_move(n, best, at);
 }
 
 static void choose_block(struct copy_plan *p, int64_t width)
@@ -490,7 +450,7 @@ static void choose_block(struct copy_plan *p, int64_t width)
     for (int d = inner - 1; d >= 0 && n->strides[0][inner] == width &&
                             n->strides[1][inner] != width && n->strides[1][inner] != 0;
          d--)
-        if (magnitude(n->strides[1][d]) == width && n->dims[d] >= FEW) {
+        if (llabs(n->strides[1][d]) == width && n->dims[d] >= FEW) {
             if (n->strides[1][d] < 0)
                 flip(p, d);
             if (take_columns(p, d, width)) {
@@ -525,7 +485,7 @@ void copy_plan_init(struct copy_plan *p, const struct view *out, const struct vi
             os = -os;
             xs = -xs;
         }
-        add_sorted(&p->nest, dim, os, xs);
+        nest_add_sorted(&p->nest, dim, (int64_t[]){os, xs}, 0);
     }
     nest_merge(&p->nest);
     fill_up(&p->nest, width);

@@ -6,6 +6,8 @@
  * arrays); any other argument is gathered into a tile on the stack, and a strided result scattered
  * from one. Short rows are processed many at a time.
  */
+#include <stdlib.h>
+
 #include "kern/nest.h"
 #include "kern/tile.h"
 
@@ -26,33 +28,16 @@ struct tile_job {
     char tiles[NEST_MAX_VIEWS][KERN_TILE * 16] __attribute__((aligned(64)));
 };
 
-/* The order of dimensions in which the result is row-major in memory; elementwise operations may
- * use any. */
-static void dimension_order(const struct view *out, int *order)
-{
-    for (int d = 0; d < out->rank; d++) {
-        int at = d;
-        const int64_t stride = out->strides[d] < 0 ? -out->strides[d] : out->strides[d];
-        for (; at > 0; at--) {
-            const int64_t before = out->strides[order[at - 1]];
-            if ((before < 0 ? -before : before) >= stride)
-                break;
-            order[at] = order[at - 1];
-        }
-        order[at] = d;
-    }
-}
-
+/* The dimensions are in the order in which the result is row-major in memory; elementwise
+ * operations may use any. */
 static void job_init(struct tile_job *m, const struct view *out, int count, const struct view *args)
 {
-    int order[VIEW_MAX_RANK];
-    dimension_order(out, order);
     nest_init(&m->nest, 1 + count);
-    for (int i = 0; i < out->rank; i++) {
-        int64_t strides[NEST_MAX_VIEWS] = {out->strides[order[i]]};
+    for (int d = 0; d < out->rank; d++) {
+        int64_t strides[NEST_MAX_VIEWS] = {out->strides[d]};
         for (int k = 0; k < count; k++)
-            strides[1 + k] = args[k].rank == 0 ? 0 : args[k].strides[order[i]];
-        nest_add(&m->nest, out->dims[order[i]], strides);
+            strides[1 + k] = args[k].rank == 0 ? 0 : args[k].strides[d];
+        nest_add_sorted(&m->nest, out->dims[d], strides, 0);
     }
     nest_merge(&m->nest);
     const int inner = m->nest.rank - 1;
@@ -205,11 +190,12 @@ static void map_part(void *context, int64_t begin, int64_t end, int worker)
 
 static int outermost(const struct view *out)
 {
-    int order[VIEW_MAX_RANK] = {0}, d = 0;
-    dimension_order(out, order);
-    while (d < out->rank - 1 && out->dims[order[d]] == 1)
-        d++;
-    return order[d];
+    int best = 0;
+    for (int d = 1; d < out->rank; d++)
+        if (out->dims[d] > 1 &&
+            (out->dims[best] == 1 || llabs(out->strides[d]) > llabs(out->strides[best])))
+            best = d;
+    return best;
 }
 
 void tile_map(struct thread_pool *workers, tile_context_fn *fn, const void *context,

@@ -3,6 +3,8 @@
  */
 #include "kern/nest.h"
 
+#include <stdlib.h>
+
 void nest_init(struct nest *n, int count)
 {
     n->rank = 0;
@@ -30,6 +32,28 @@ static void set_dim(struct nest *n, int to, int from)
     n->dims[to] = n->dims[from];
     for (int k = 0; k < n->count; k++)
         n->strides[k][to] = n->strides[k][from];
+}
+
+void nest_move(struct nest *n, int from, int to)
+{
+    const int step = from < to ? 1 : -1;
+    int64_t dim = n->dims[from], strides[NEST_MAX_VIEWS];
+    for (int k = 0; k < n->count; k++)
+        strides[k] = n->strides[k][from];
+    for (int d = from; d != to; d += step)
+        set_dim(n, d, d + step);
+    n->dims[to] = dim;
+    for (int k = 0; k < n->count; k++)
+        n->strides[k][to] = strides[k];
+}
+
+void nest_add_sorted(struct nest *n, int64_t dim, const int64_t *strides, int by)
+{
+    int at = n->rank;
+    while (at > 0 && llabs(n->strides[by][at - 1]) < llabs(strides[by]))
+        at--;
+    nest_add(n, dim, strides);
+    nest_move(n, n->rank - 1, at);
 }
 
 void nest_merge(struct nest *n)

@@ -79,6 +79,10 @@ struct nest {
 
 void nest_init(struct nest *n, int count);
 void nest_add(struct nest *n, int64_t dim, const int64_t *strides); /* a new innermost dimension */
+/* The same, but where the magnitudes of the strides of view `by` decrease from the outside in. */
+void nest_add_sorted(struct nest *n, int64_t dim, const int64_t *strides, int by);
+/* Moves dimension `from` to place `to`. */
+void nest_move(struct nest *n, int from, int to);
 /* Merges adjacent dimensions where the strides of all views allow it and drops those of size 1; the
  * order is kept. */
 void nest_merge(struct nest *n);

@@ -256,26 +256,13 @@ static void join_blocks(const struct reduction *r)
 static void split_dims(struct reduction *r, const struct view *out, const struct view *x,
                        const bool *reduced)
 {
-    int64_t order[VIEW_MAX_RANK], out_dim[VIEW_MAX_RANK];
-    int kept = 0, k = 0;
     nest_init(&r->kept, 2);
     nest_init(&r->reduced, 1);
-    for (int d = 0; d < x->rank; d++) {
-        if (reduced[d]) {
+    for (int d = 0, k = 0; d < x->rank; d++)
+        if (reduced[d])
             nest_add(&r->reduced, x->dims[d], &x->strides[d]);
-            continue;
-        }
-        int at = kept++;
-        for (; at > 0 && llabs(x->strides[order[at - 1]]) < llabs(x->strides[d]); at--) {
-            order[at] = order[at - 1];
-            out_dim[at] = out_dim[at - 1];
-        }
-        order[at] = d;
-        out_dim[at] = k++;
-    }
-    for (int i = 0; i < kept; i++)
-        nest_add(&r->kept, x->dims[order[i]],
-                 (int64_t[]){out->strides[out_dim[i]], x->strides[order[i]]});
+        else
+            nest_add_sorted(&r->kept, x->dims[d], (int64_t[]){out->strides[k++], x->strides[d]}, 1);
     nest_merge(&r->kept);
     nest_merge(&r->reduced);
     if (r->reduced.rank == 0)

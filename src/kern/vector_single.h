@@ -62,31 +62,5 @@ static inline float single_fma(float x, float y, float z)
 #define SHIFT_RIGHT(u, n) ((uint32_t)((int32_t)(u) >> (n)))
 #define CONVERTED(u) ((float)(int32_t)(u))
 #include "type/single.inc"
-#undef F
-#undef I
-#undef CONTEXT
-#undef WITH
-#undef K
-#undef N
-#undef ADD
-#undef SUB
-#undef MUL
-#undef DIV
-#undef NEG
-#undef MIN
-#undef MAX
-#undef FMA
-#undef LESS
-#undef EQUAL
-#undef PICK
-#undef BITS
-#undef NUMBER
-#undef INT_ADD
-#undef INT_SUB
-#undef AND
-#undef OR
-#undef SHIFT_LEFT
-#undef SHIFT_RIGHT
-#undef CONVERTED
 
 #endif
