@@ -2,21 +2,15 @@
  * matvec_lanes.c: the inner loops of products of a matrix with few vectors (spec: DotGeneral),
  * compiled for each instruction set. The matrix is widened when it is loaded into registers.
  */
+#include "kern/lanes.h"
 #include "kern/matvec.h"
-#include "kern/tile.h"
 
-#if defined __AVX2__
-#include <immintrin.h>
-#endif
-
-typedef float wide __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
-typedef double doubles __attribute__((vector_size(TILE_BYTES), aligned(8), may_alias));
 #if !defined __AVX2__
 typedef uint16_t halves __attribute__((vector_size(TILE_BYTES / 2), aligned(2), may_alias));
-typedef uint32_t words __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
+typedef uint32_t ints __attribute__((vector_size(TILE_BYTES)));
 #endif
 
-#define INLINE __attribute__((always_inline)) static inline
+INLINE bool is_wide(enum matvec_source s) { return s == MATVEC_F64; }
 
 INLINE int64_t lanes_of(enum matvec_source s)
 {
@@ -28,71 +22,32 @@ INLINE int64_t width_of(enum matvec_source s)
     return s == MATVEC_F64 ? 8 : s == MATVEC_F32 ? 4 : 2;
 }
 
-INLINE wide widen(enum matvec_source s, const char *at)
+INLINE floats widen(enum matvec_source s, const char *at)
 {
 #if defined __AVX512F__
     if (s == MATVEC_BF16)
-        return (wide)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)at)),
-                                       16);
+        return (floats)_mm512_slli_epi32(
+            _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)at)), 16);
     if (s == MATVEC_F16)
-        return (wide)_mm512_cvtph_ps(_mm256_loadu_si256((const void *)at));
+        return (floats)_mm512_cvtph_ps(_mm256_loadu_si256((const void *)at));
 #elif defined __AVX2__
     if (s == MATVEC_BF16)
-        return (wide)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)at)),
-                                       16);
+        return (floats)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)at)),
+                                         16);
     if (s == MATVEC_F16)
-        return (wide)_mm256_cvtph_ps(_mm_loadu_si128((const void *)at));
+        return (floats)_mm256_cvtph_ps(_mm_loadu_si128((const void *)at));
 #else
     if (s == MATVEC_BF16)
-        return (wide)(__builtin_convertvector(*(const halves *)(const void *)at, words) << 16);
+        return (floats)(__builtin_convertvector(*(const halves *)(const void *)at, ints) << 16);
 #endif
-    return *(const wide *)(const void *)at;
-}
-
-INLINE wide multiply(enum matvec_source s, wide a, wide b)
-{
-    if (s == MATVEC_F64)
-        return (wide)((doubles)a * (doubles)b);
-    return a * b;
-}
-
-INLINE wide plus(enum matvec_source s, wide a, wide b)
-{
-    if (s == MATVEC_F64)
-        return (wide)((doubles)a + (doubles)b);
-    return a + b;
-}
-
-INLINE wide spread(enum matvec_source s, const char *at)
-{
-    double d;
-    float f;
-    if (s == MATVEC_F64) {
-        memcpy(&d, at, sizeof d);
-        return (wide)(d - (doubles){0});
-    }
-    memcpy(&f, at, sizeof f);
-    return f - (wide){0};
+    return load(at);
 }
 
 /* Loads and widens `count` elements of the matrix, followed by zeros. */
-INLINE wide widen_some(enum matvec_source s, const char *at, int64_t count)
+INLINE floats widen_some(enum matvec_source s, const char *at, int64_t count)
 {
-#if defined __AVX512F__
-    if (s == MATVEC_F32)
-        return (wide)_mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), at);
-    if (s == MATVEC_F64)
-        return (wide)_mm512_maskz_loadu_pd((__mmask8)((1u << count) - 1), at);
-#elif defined __AVX2__
-    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
-                  pairs = _mm256_setr_epi64x(0, 1, 2, 3);
-    if (s == MATVEC_F32)
-        return (wide)_mm256_maskload_ps((const float *)(const void *)at,
-                                        _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count), lanes));
-    if (s == MATVEC_F64)
-        return (wide)_mm256_maskload_pd((const double *)(const void *)at,
-                                        _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), pairs));
-#endif
+    if (s == MATVEC_F32 || s == MATVEC_F64)
+        return load_part(at, count * width_of(s));
     char some[TILE_BYTES] = {0};
     memcpy(some, at, (size_t)(count * width_of(s)));
     return widen(s, some);
@@ -100,43 +55,44 @@ INLINE wide widen_some(enum matvec_source s, const char *at, int64_t count)
 
 /* Adds `rows` rows times the vectors to sum[row][r]. */
 INLINE void add_rows(enum matvec_source s, int rows, int vectors, const char *row, int64_t row_step,
-                     const char *x, int64_t x_step, int64_t n, wide (*sum)[MATVEC_MAX])
+                     const char *x, int64_t x_step, int64_t n, floats (*sum)[MATVEC_MAX])
 {
     const int64_t lanes = lanes_of(s), width = width_of(s);
-    wide other[MATVEC_ROWS];
+    floats other[MATVEC_ROWS];
     int64_t i = 0;
-    KERN_UNROLL for (int k = 0; k < rows; k++) other[k] = (wide){0};
+    KERN_UNROLL for (int k = 0; k < rows; k++) other[k] = (floats){0};
     if (vectors == 1) /* two sums, since consecutive additions to one sum depend on each other */
         for (; i + 2 * lanes <= n; i += 2 * lanes, x += 2 * TILE_BYTES) {
-            const wide a = *(const wide *)(const void *)x,
-                       b = *(const wide *)(const void *)(x + TILE_BYTES);
+            const floats a = load(x), b = load(x + TILE_BYTES);
             KERN_UNROLL for (int k = 0; k < rows; k++)
             {
                 const char *at = row + k * row_step + i * width;
-                sum[k][0] = plus(s, sum[k][0], multiply(s, widen(s, at), a));
-                other[k] = plus(s, other[k], multiply(s, widen(s, at + lanes * width), b));
+                sum[k][0] = plus(is_wide(s), sum[k][0], times(is_wide(s), widen(s, at), a));
+                other[k] =
+                    plus(is_wide(s), other[k], times(is_wide(s), widen(s, at + lanes * width), b));
             }
         }
     for (; i + lanes <= n; i += lanes, x += TILE_BYTES)
         KERN_UNROLL for (int k = 0; k < rows; k++)
         {
-            const wide w = widen(s, row + k * row_step + i * width);
+            const floats w = widen(s, row + k * row_step + i * width);
             KERN_UNROLL for (int r = 0; r < vectors; r++) sum[k][r] =
-                plus(s, sum[k][r], multiply(s, w, *(const wide *)(const void *)(x + r * x_step)));
+                plus(is_wide(s), sum[k][r], times(is_wide(s), w, load(x + r * x_step)));
         }
     if (i < n) {
-        wide y[MATVEC_MAX];
+        floats y[MATVEC_MAX];
         KERN_UNROLL for (int r = 0; r < vectors; r++) y[r] =
             widen_some(s == MATVEC_F64 ? MATVEC_F64 : MATVEC_F32, x + r * x_step, n - i);
         KERN_UNROLL for (int k = 0; k < rows; k++)
         {
-            const wide w = widen_some(s, row + k * row_step + i * width, n - i);
+            const floats w = widen_some(s, row + k * row_step + i * width, n - i);
             KERN_UNROLL for (int r = 0; r < vectors; r++) sum[k][r] =
-                plus(s, sum[k][r], multiply(s, w, y[r]));
+                plus(is_wide(s), sum[k][r], times(is_wide(s), w, y[r]));
         }
     }
     if (vectors == 1)
-        KERN_UNROLL for (int k = 0; k < rows; k++) sum[k][0] = plus(s, sum[k][0], other[k]);
+        KERN_UNROLL for (int k = 0; k < rows; k++) sum[k][0] =
+            plus(is_wide(s), sum[k][0], other[k]);
 }
 
 typedef float quad __attribute__((vector_size(16)));
@@ -144,7 +100,7 @@ typedef double pair __attribute__((vector_size(16)));
 
 /* Adds the second half of the lanes to the first one, until 16 bytes are left. */
 #define HALVES_OF(V)                                                                               \
-    INLINE V halves_##V(wide sum)                                                                  \
+    INLINE V halves_##V(floats sum)                                                                \
     {                                                                                              \
         V lanes[sizeof sum / sizeof(V)];                                                           \
         memcpy(lanes, &sum, sizeof sum);                                                           \
@@ -156,7 +112,7 @@ HALVES_OF(quad)
 HALVES_OF(pair)
 
 /* The sums of the lanes of four vectors, in the same order: halves are added to halves. */
-INLINE void add_lanes(enum matvec_source s, wide sum[MATVEC_ROWS][MATVEC_MAX], char *to)
+INLINE void add_lanes(enum matvec_source s, floats sum[MATVEC_ROWS][MATVEC_MAX], char *to)
 {
     if (s == MATVEC_F64) {
         KERN_UNROLL for (int k = 0; k < MATVEC_ROWS; k += 2)
@@ -178,7 +134,7 @@ INLINE void add_lanes(enum matvec_source s, wide sum[MATVEC_ROWS][MATVEC_MAX], c
     memcpy(to, &sums, sizeof sums);
 }
 
-INLINE void add_lanes_of(enum matvec_source s, wide sum, char *to)
+INLINE void add_lanes_of(enum matvec_source s, floats sum, char *to)
 {
     if (s == MATVEC_F64) {
         const pair a = halves_pair(sum);
@@ -193,9 +149,9 @@ INLINE void some_rows(enum matvec_source s, int rows, int vectors, const char *r
                       int64_t row_step, const char *x, int64_t x_step, int64_t n, char *sums,
                       int64_t sums_step)
 {
-    wide sum[MATVEC_ROWS][MATVEC_MAX];
+    floats sum[MATVEC_ROWS][MATVEC_MAX];
     KERN_UNROLL for (int k = 0; k < rows; k++) KERN_UNROLL for (int r = 0; r < vectors; r++)
-        sum[k][r] = (wide){0};
+        sum[k][r] = (floats){0};
     add_rows(s, rows, vectors, row, row_step, x, x_step, n, sum);
     if (rows == MATVEC_ROWS) /* of one vector */
         add_lanes(s, sum, sums);
@@ -218,19 +174,20 @@ INLINE void rows(enum matvec_source s, int vectors, const char *matrix, int64_t 
                   sums_step);
 }
 
-INLINE void down_lanes(enum matvec_source s, int vectors, const wide w[MATVEC_ROWS], const char *x,
-                       int64_t x_step, char *sums, int64_t sums_step)
+INLINE void down_lanes(enum matvec_source s, int vectors, const floats w[MATVEC_ROWS],
+                       const char *x, int64_t x_step, char *sums, int64_t sums_step)
 {
     const int64_t width = s == MATVEC_F64 ? 8 : 4;
     KERN_UNROLL for (int r = 0; r < vectors; r++)
     {
         const char *a = x + r * x_step;
-        wide *sum = (wide *)(void *)(sums + r * sums_step);
-        const wide low =
-            plus(s, multiply(s, spread(s, a), w[0]), multiply(s, spread(s, a + width), w[1]));
-        const wide high = plus(s, multiply(s, spread(s, a + 2 * width), w[2]),
-                               multiply(s, spread(s, a + 3 * width), w[3]));
-        *sum = plus(s, *sum, plus(s, low, high));
+        floats *sum = (floats *)(void *)(sums + r * sums_step);
+        const floats low = plus(is_wide(s), times(is_wide(s), spread(is_wide(s), a), w[0]),
+                                times(is_wide(s), spread(is_wide(s), a + width), w[1]));
+        const floats high =
+            plus(is_wide(s), times(is_wide(s), spread(is_wide(s), a + 2 * width), w[2]),
+                 times(is_wide(s), spread(is_wide(s), a + 3 * width), w[3]));
+        *sum = plus(is_wide(s), *sum, plus(is_wide(s), low, high));
     }
 }
 
@@ -239,7 +196,7 @@ INLINE void down(enum matvec_source s, int vectors, const char *const rows[MATVE
 {
     const int64_t lanes = lanes_of(s), width = width_of(s);
     const char *at[MATVEC_ROWS];
-    wide w[MATVEC_ROWS];
+    floats w[MATVEC_ROWS];
     int64_t i = 0;
     KERN_UNROLL for (int k = 0; k < MATVEC_ROWS; k++) at[k] = rows[k];
     for (; i + lanes <= n; i += lanes, sums += TILE_BYTES) {

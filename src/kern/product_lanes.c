@@ -8,88 +8,13 @@
  */
 #include "kern/product_lanes.h"
 
-#include "kern/tile.h"
-
-#if defined __AVX2__
-#include <immintrin.h>
-#endif
+#include "kern/lanes.h"
 
 enum { VECTORS = 8, ROWS = 4, LINE = 64, PARTS = LINE / TILE_BYTES };
 
-typedef int32_t words __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
-typedef float floats __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
-typedef double doubles __attribute__((vector_size(TILE_BYTES), aligned(8), may_alias));
-typedef int64_t dwords __attribute__((vector_size(TILE_BYTES), aligned(8), may_alias));
-
-#define INLINE __attribute__((always_inline)) static inline
-
-INLINE words load(const char *at) { return *(const words *)(const void *)at; }
-
-/* Vectors of which only the first `there` bytes, a whole number of lanes, are read or written. */
-#if defined __AVX512F__
-INLINE __mmask16 lanes_there(int64_t there) { return (__mmask16)((1 << there / 4) - 1); }
-INLINE words load_part(const char *at, int64_t there)
+INLINE floats add_product(bool wide, floats sum, floats x, floats y)
 {
-    return (words)_mm512_maskz_loadu_epi32(lanes_there(there), at);
-}
-INLINE void store_part(char *at, words x, int64_t there)
-{
-    _mm512_mask_storeu_epi32(at, lanes_there(there), (__m512i)x);
-}
-#elif defined __AVX2__
-INLINE words load_part(const char *at, int64_t there)
-{
-    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    return (words)_mm256_maskload_epi32(
-        (const int *)(const void *)at,
-        _mm256_cmpgt_epi32(_mm256_set1_epi32((int)there / 4), lanes));
-}
-/* In pieces, since a store with a mask takes tens of cycles on some processors. */
-INLINE void store_part(char *at, words x, int64_t there)
-{
-    __m128i left = _mm256_castsi256_si128((__m256i)x);
-    if (there & 16) {
-        _mm_storeu_si128((void *)at, left);
-        left = _mm256_extracti128_si256((__m256i)x, 1);
-    }
-    if (there & 8) {
-        _mm_storel_epi64((void *)(at + (there & 16)), left);
-        left = _mm_unpackhi_epi64(left, left);
-    }
-    if (there & 4)
-        _mm_storeu_si32(at + (there & 24), left);
-}
-#else
-INLINE words load_part(const char *at, int64_t there)
-{
-    words x = {0};
-    memcpy(&x, at, (size_t)there);
-    return x;
-}
-INLINE void store_part(char *at, words x, int64_t there) { memcpy(at, &x, (size_t)there); }
-#endif
-
-INLINE words spread(bool wide, const char *at)
-{
-    int32_t narrow;
-    int64_t two;
-    if (wide) {
-        memcpy(&two, at, sizeof two);
-        return (words)(two - (dwords){0});
-    }
-    memcpy(&narrow, at, sizeof narrow);
-    return narrow - (words){0};
-}
-
-INLINE words plus(bool wide, words x, words y)
-{
-    return wide ? (words)((doubles)x + (doubles)y) : (words)((floats)x + (floats)y);
-}
-
-INLINE words add_product(bool wide, words sum, words x, words y)
-{
-    return plus(wide, sum,
-                wide ? (words)((doubles)x * (doubles)y) : (words)((floats)x * (floats)y));
+    return plus(wide, sum, times(wide, x, y));
 }
 
 /* ---- vectors of columns ---- */
@@ -98,16 +23,16 @@ INLINE words add_product(bool wide, words sum, words x, words y)
 INLINE void block(bool wide, int rows, int vectors, bool part, const struct small *s, const char *a,
                   const char *b, char *c, int64_t there)
 {
-    words sum[ROWS][VECTORS], y[VECTORS];
+    floats sum[ROWS][VECTORS], y[VECTORS];
     KERN_UNROLL for (int r = 0; r < rows; r++) KERN_UNROLL for (int v = 0; v < vectors; v++)
-        sum[r][v] = (words){0};
+        sum[r][v] = (floats){0};
     for (int64_t i = 0; i < s->k; i++, a += s->a_k, b += s->b_k) {
         KERN_UNROLL for (int v = 0; v < vectors; v++) y[v] =
             part && v == vectors - 1 ? load_part(b + v * TILE_BYTES, there)
                                      : load(b + v * TILE_BYTES);
         KERN_UNROLL for (int r = 0; r < rows; r++)
         {
-            const words x = spread(wide, a + r * s->a_row);
+            const floats x = spread(wide, a + r * s->a_row);
             KERN_UNROLL for (int v = 0; v < vectors; v++) sum[r][v] =
                 add_product(wide, sum[r][v], x, y[v]);
         }
@@ -118,7 +43,7 @@ INLINE void block(bool wide, int rows, int vectors, bool part, const struct smal
         if (part && v == vectors - 1)
             store_part(to, sum[r][v], there);
         else
-            *(words *)(void *)to = sum[r][v];
+            *(floats *)(void *)to = sum[r][v];
     }
 }
 
@@ -232,7 +157,7 @@ COLUMNS(f64, true)
 /* ---- vectors of terms ---- */
 
 /* The sum of the lanes of a cache line: the halves are added until one lane is left. */
-INLINE float add_floats(const words x[PARTS])
+INLINE float add_floats(const floats x[PARTS])
 {
 #if defined __AVX512F__
     return _mm512_reduce_add_ps((__m512)x[0]);
@@ -247,7 +172,7 @@ INLINE float add_floats(const words x[PARTS])
 #endif
 }
 
-INLINE double add_doubles(const words x[PARTS])
+INLINE double add_doubles(const floats x[PARTS])
 {
 #if defined __AVX512F__
     return _mm512_reduce_add_pd((__m512d)x[0]);
@@ -266,14 +191,14 @@ INLINE double add_doubles(const words x[PARTS])
 INLINE void dot(bool wide, int rows, const struct small *s, const char *a, const char *b, char *c)
 {
     const int64_t bytes = s->k * (wide ? 8 : 4);
-    words sum[ROWS][PARTS];
+    floats sum[ROWS][PARTS];
     int64_t l = 0;
     KERN_UNROLL for (int r = 0; r < rows; r++) KERN_UNROLL for (int p = 0; p < PARTS; p++)
-        sum[r][p] = (words){0};
+        sum[r][p] = (floats){0};
     for (; l + LINE <= bytes; l += LINE)
         KERN_UNROLL for (int p = 0; p < PARTS; p++)
         {
-            const words y = load(b + l + p * TILE_BYTES);
+            const floats y = load(b + l + p * TILE_BYTES);
             KERN_UNROLL for (int r = 0; r < rows; r++) sum[r][p] =
                 add_product(wide, sum[r][p], load(a + r * s->a_row + l + p * TILE_BYTES), y);
         }
@@ -281,7 +206,7 @@ INLINE void dot(bool wide, int rows, const struct small *s, const char *a, const
     {
         const int64_t at = l + p * TILE_BYTES, left = bytes - at;
         const int64_t there = left > TILE_BYTES ? TILE_BYTES : left > 0 ? left : 0;
-        const words y = load_part(b + at, there);
+        const floats y = load_part(b + at, there);
         KERN_UNROLL for (int r = 0; r < rows; r++) sum[r][p] =
             add_product(wide, sum[r][p], load_part(a + r * s->a_row + at, there), y);
     }
