@@ -7,7 +7,7 @@
  * in the result's type.
  */
 #include "kern/plain/plain.h"
-#include "kern/plain/sum.h"
+#include "kern/product.h"
 
 /* Adds the free dimensions of an operand with the result dimensions that they become, from
  * `at` on. */
@@ -279,14 +279,6 @@ static bool free_group(const struct ragged *all, int64_t group, int64_t start, i
     return kern_dot(r.workers, &r.out, &r.lhs, &r.rhs, &dot);
 }
 
-static void fill_zero(const struct view *v)
-{
-    union kern_element zero = {{0}};
-    if (dtype_is_float(v->dtype))
-        float_store(v->dtype, &zero, 0);
-    kern_fill(NULL, v, &zero);
-}
-
 /* One group of the contracting mode: its part of the sums is a result of its own. */
 static bool contracting_group(const struct ragged *all, int64_t group, int64_t start, int64_t size)
 {
@@ -306,7 +298,7 @@ static bool finish_groups(const struct ragged *all, int64_t end)
         return true;
     narrow_all(&inside, d, 0, end);
     narrow_all(&behind, d, end, extent - end);
-    fill_zero(&behind.out);
+    product_fill_zero(NULL, &behind.out);
     return all->dims->mode == KERN_RAGGED_FREE ||
            kern_dot(all->workers, &inside.out, &inside.lhs, &inside.rhs, &all->dims->dot);
 }
@@ -383,17 +375,6 @@ static void split_blocks(struct view *x, struct view *scale)
     x->rank = scale->rank = 2 * x->rank;
 }
 
-/* Scales element by element, when there are too many dimensions to split. */
-static void scale_elements(const struct view *made, const struct view *x, const struct view *scale)
-{
-    int64_t at[VIEW_MAX_RANK] = {0};
-    struct plain_scaled s;
-    plain_scaled_init(&s, x, scale);
-    do
-        plain_scaled_element(&s, at, view_at(made, at));
-    while (index_next(x->rank, x->dims, at));
-}
-
 /* Makes a dense copy of the operand times its scale; the caller frees *storage. */
 static bool scale_operand(struct thread_pool *workers, struct view *made, const struct view *x,
                           const struct view *scale, void **storage)
@@ -408,10 +389,6 @@ static bool scale_operand(struct thread_pool *workers, struct view *made, const 
     view_dense(made, types.work, x->rank, x->dims, *storage);
     if (n == 0)
         return true;
-    if (2 * x->rank > VIEW_MAX_RANK) {
-        scale_elements(made, x, scale);
-        return true;
-    }
     struct view whole = *made, factors[2];
     view_dense(&factors[1], types.work, scale->rank, scale->dims,
                (char *)*storage + (size_t)n * width);
@@ -428,6 +405,8 @@ bool kern_scaled_dot(struct thread_pool *workers, const struct view *out, const 
                      const struct view *rhs, const struct view *const scale[2],
                      const struct kern_dot_dims *dims)
 {
+    if (2 * max_i64(lhs->rank, rhs->rank) > VIEW_MAX_RANK) /* too many dimensions to split */
+        return plain_scaled_dot(NULL, out, lhs, rhs, scale, dims);
     struct view l = *lhs, r = *rhs;
     void *storage[2] = {NULL, NULL};
     bool ok = (!scale[0] || scale_operand(workers, &l, lhs, scale[0], &storage[0])) &&

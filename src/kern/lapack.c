@@ -209,15 +209,6 @@ static void set_up_tiny(const struct kern_lapack *call, struct lapack_tiny *t)
     }
 }
 
-/* The byte offset of an item of the batch. */
-static int64_t offset_of(const struct kern_lapack *call, const struct view *v, int64_t number)
-{
-    int64_t offset = 0;
-    for (int d = call->batch_rank - 1; d >= 0; number /= call->batch[d--])
-        offset += number % call->batch[d] * v->strides[d];
-    return offset;
-}
-
 static void run_tiny(const struct tiny_batch *b, int64_t number)
 {
     const struct kern_lapack *call = b->call;
@@ -225,9 +216,9 @@ static void run_tiny(const struct tiny_batch *b, int64_t number)
     for (int k = 0; k < call->count; k++) {
         const struct kern_lapack_array *a = &call->arrays[k];
         if (a->in && !a->shared)
-            t.in[k].at += offset_of(call, a->in, number);
+            t.in[k].at += lapack_offset(a->in, call->batch_rank, number);
         if (a->out && !a->shared)
-            t.out[k].at += offset_of(call, a->out, number);
+            t.out[k].at += lapack_offset(a->out, call->batch_rank, number);
     }
     const fint info = call->routine->tiny(&t);
     if (call->info >= 0 && t.out[call->info].at)

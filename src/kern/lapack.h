@@ -65,6 +65,15 @@ static inline size_t lapack_real(const struct lapack_item *it)
     return dtype_bytes(dtype_component(it->type));
 }
 
+/* The byte offset of an item of a batch, whose dimensions are the first `rank` of v. */
+static inline int64_t lapack_offset(const struct view *v, int rank, int64_t number)
+{
+    int64_t offset = 0;
+    for (int d = rank - 1; d >= 0; number /= v->dims[d--])
+        offset += number % v->dims[d] * v->strides[d];
+    return offset;
+}
+
 /* Reads a number of type t; real ones have imaginary part 0. lapack_store rounds to that type. */
 static inline struct c128 lapack_load(enum dtype t, const char *at)
 {

@@ -25,13 +25,13 @@ static enum dtype work_type(enum dtype t)
     return t == DT_F64 || dtype_is_complex(t) ? t : DT_F32;
 }
 
-/* The matrix at `data` in a view's last two dimensions. */
-static struct view matrix_at(const struct view *v, char *data)
+/* The matrix of the batch with this number. */
+static struct view matrix_at(const struct view *v, int64_t number)
 {
     const int64_t *dims = v->dims + v->rank - 2, *strides = v->strides + v->rank - 2;
     return (struct view){.dtype = v->dtype,
                          .rank = 2,
-                         .data = data,
+                         .data = v->data + lapack_offset(v, v->rank - 2, number),
                          .dims = {dims[0], dims[1]},
                          .strides = {strides[0], strides[1]}};
 }
@@ -48,7 +48,7 @@ static bool usable(const struct view *m, enum dtype work)
  * on overflow. */
 static int64_t bytes_for(const struct view *v, enum dtype work)
 {
-    const struct view m = matrix_at(v, v->data);
+    const struct view m = matrix_at(v, 0);
     int64_t bytes;
     if (usable(&m, work))
         return 0;
@@ -74,17 +74,6 @@ struct batch {
 };
 
 static int64_t batch_count(const struct view *v) { return dims_elements(v->rank - 2, v->dims); }
-
-/* The address of the matrix of the batch with this number. */
-static char *batch_at(const struct view *v, int64_t number)
-{
-    char *at = v->data;
-    for (int d = v->rank - 3; d >= 0; d--) {
-        at += number % v->dims[d] * v->strides[d];
-        number /= v->dims[d];
-    }
-    return at;
-}
 
 /* The least work for which starting threads pays off. */
 enum { MIN_PARALLEL_WORK = 1 << 20 };
@@ -167,8 +156,7 @@ static void factor_part(void *context, int64_t part, int worker)
 {
     struct batch *t = context;
     char *scratch = t->out_bytes ? t->workspaces + worker * t->out_bytes : NULL;
-    const struct view from = matrix_at(t->a, batch_at(t->a, part)),
-                      to = matrix_at(t->out, batch_at(t->out, part));
+    const struct view from = matrix_at(t->a, part), to = matrix_at(t->out, part);
     const struct view m = packed(&to, t->work, scratch);
     kern_convert_view(NULL, &m, &from);
     if (!factor(&m, t->lower)) {
@@ -231,9 +219,8 @@ static void solve_part(void *context, int64_t part, int worker)
     struct batch *t = context;
     char *scratch = t->workspaces ? t->workspaces + worker * (t->a_bytes + t->out_bytes) : NULL;
     const int64_t number = part / t->blocks, first = part % t->blocks * t->block;
-    const struct view a = matrix_at(t->a, batch_at(t->a, number)),
-                      all_from = matrix_at(t->b, batch_at(t->b, number));
-    const struct view all_to = matrix_at(t->out, batch_at(t->out, number));
+    const struct view a = matrix_at(t->a, number), all_from = matrix_at(t->b, number);
+    const struct view all_to = matrix_at(t->out, number);
     const int64_t left = all_to.dims[t->how->left_side] - first,
                   count = left < t->block ? left : t->block;
     const struct view from = sides_at(&all_from, t->how, first, count),

@@ -467,12 +467,16 @@ static bool is_small(const struct product *p, struct small *s)
     return small_applies(s);
 }
 
-/* The result of sums without terms: zeros. */
-static void fill_zero(const struct product *p)
+void product_fill_zero(struct thread_pool *workers, const struct view *out)
 {
     union kern_element zero = {{0}};
-    if (dtype_is_float(p->out_type))
-        float_store(p->out_type, &zero, 0);
+    if (dtype_is_float(out->dtype))
+        float_store(out->dtype, &zero, 0);
+    kern_fill(workers, out, &zero);
+}
+
+static void fill_zero(const struct product *p)
+{
     struct view out = {.dtype = p->out_type};
     const struct nest *nests[] = {&p->m, &p->n};
     for (int i = 0; i < 2; i++)
@@ -484,7 +488,7 @@ static void fill_zero(const struct product *p)
     nest_start(&w, &p->batch, p->batch.rank, (char *[]){p->out, p->lhs, p->rhs});
     do {
         out.data = w.at[0];
-        kern_fill(NULL, &out, &zero);
+        product_fill_zero(NULL, &out);
     } while (nest_step(&w));
 }
 

@@ -19,6 +19,8 @@ struct product {
 };
 /* merges its nests; false: out of memory */
 bool product_run(struct thread_pool *workers, struct product *p);
+/* The result of sums without terms. */
+void product_fill_zero(struct thread_pool *workers, const struct view *out);
 /* The transposed product of the transposed matrices. */
 void product_transpose(struct product *to, const struct product *p);
 /* A product of one of the following forms that needs no workspace; merges its nests. */

@@ -37,7 +37,7 @@ struct batch {
 
 static int64_t step_of(const struct nest *n, int view) { return n->rank ? n->strides[view][0] : 0; }
 
-/* Whether the matrix with these dimensions can be used in place; `dense`: columns are
+/* Whether the matrix with these dimensions can be used in place; `dense`: columns, in `view`, are
  * contiguous. */
 static bool in_place(const struct product *p, enum dtype type, const struct nest *rows,
                      const struct nest *columns, int view, bool dense)
@@ -67,8 +67,7 @@ static void set_left(struct form *f, bool dense)
 {
     const int64_t width = (int64_t)dtype_bytes(f->p->work);
     const struct nest *m = &f->p->m, *k = &f->p->k;
-    const bool usable = f->p->lhs_type == f->p->work && m->rank <= 1 && k->rank <= 1 &&
-                        (!dense || f->s.k == 1 || step_of(k, 0) == width);
+    const bool usable = in_place(f->p, f->p->lhs_type, m, k, 0, dense);
     place(f, 1, usable, f->s.m, f->s.k);
     f->s.a_row = usable ? step_of(m, 1) : f->s.k * width;
     f->s.a_k = usable ? step_of(k, 0) : width;
@@ -79,9 +78,7 @@ static void set_right(struct form *f, bool by_terms)
 {
     const int64_t width = (int64_t)dtype_bytes(f->p->work);
     const struct nest *n = &f->p->n, *k = &f->p->k;
-    const int64_t inner = by_terms ? f->s.k : f->s.n;
-    const bool usable = f->p->rhs_type == f->p->work && n->rank <= 1 && k->rank <= 1 &&
-                        (inner == 1 || step_of(by_terms ? k : n, 1) == width);
+    const bool usable = in_place(f->p, f->p->rhs_type, by_terms ? n : k, by_terms ? k : n, 1, true);
     place(f, 2, usable, f->s.k, f->s.n);
     f->s.b_n = usable ? step_of(n, 1) : by_terms ? f->s.k * width : width;
     f->s.b_k = usable ? step_of(k, 1) : by_terms ? width : f->s.n * width;

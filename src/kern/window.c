@@ -326,8 +326,8 @@ static int sliced_dimension(const struct view *out, const struct view *x,
         const struct kern_window_dim *w = &window[d];
         if (w->size > 1 && !is_long(w))
             return -1;
-        if (w->size == 1 && w->pad_low == 0 && w->base_dilation == 1 && w->stride == 1 &&
-            out->dims[d] == x->dims[d] && (best < 0 || x->dims[d] >= x->dims[best]))
+        if (window_is_trivial(w, out->dims[d], x->dims[d]) &&
+            (best < 0 || x->dims[d] >= x->dims[best]))
             best = d;
     }
     return best;

@@ -22,6 +22,12 @@ static inline bool window_position(const struct kern_window_dim *w, int64_t dim,
     return at < dim;
 }
 
+/* Whether windows have one element along a dimension, and are at every one. */
+static inline bool window_is_trivial(const struct kern_window_dim *w, int64_t out, int64_t x)
+{
+    return w->size == 1 && w->stride == 1 && w->pad_low == 0 && w->base_dilation == 1 && out == x;
+}
+
 /* ---- window.c ---- */
 
 enum { WINDOW_PLACES = 128 };

@@ -66,13 +66,10 @@ static int find_lane(const struct view *out, const struct view *x,
 {
     int64_t width = (int64_t)dtype_bytes(x->dtype);
     int lane = -1;
-    for (int d = 0; d < x->rank; d++) {
-        const struct kern_window_dim *w = &window[d];
-        bool alone =
-            w->size == 1 && w->stride == 1 && w->pad_low == 0 && out->dims[d] == x->dims[d];
-        if (alone && x->dims[d] >= 16 && x->strides[d] == width && out->strides[d] == width)
+    for (int d = 0; d < x->rank; d++)
+        if (window_is_trivial(&window[d], out->dims[d], x->dims[d]) && x->dims[d] >= 16 &&
+            x->strides[d] == width && out->strides[d] == width)
             lane = d;
-    }
     return lane;
 }
 

@@ -211,12 +211,6 @@ static bool divide(struct window_planes *w, int64_t *tasks)
     return true;
 }
 
-/* Whether windows do not move along a dimension. */
-static bool is_trivial(const struct kern_window_dim *w, int64_t out, int64_t x)
-{
-    return w->size == 1 && w->stride == 1 && w->pad_low == 0 && out == x;
-}
-
 /* Long rows of features need no copy (window_lanes.c). */
 static bool has_long_rows(const struct view *out, const struct view *x,
                           const struct kern_window_dim *window)
@@ -224,8 +218,9 @@ static bool has_long_rows(const struct view *out, const struct view *x,
     enum { LONG = 512 }; /* bytes */
     const int last = x->rank - 1;
     const int64_t width = (int64_t)dtype_bytes(x->dtype);
-    return is_trivial(&window[last], out->dims[last], x->dims[last]) && x->strides[last] == width &&
-           out->strides[last] == width && x->dims[last] * width >= LONG;
+    return window_is_trivial(&window[last], out->dims[last], x->dims[last]) &&
+           x->strides[last] == width && out->strides[last] == width &&
+           x->dims[last] * width >= LONG;
 }
 
 /* Most elements of a phase are the place of a result, and windows have several positions. */
@@ -252,7 +247,8 @@ bool reduce_window_planes(struct thread_pool *workers, const struct view *out, c
 {
     struct window_planes w = {.out = out, .x = x, .window = window};
     int64_t tasks;
-    while (w.outer < x->rank && is_trivial(&window[w.outer], out->dims[w.outer], x->dims[w.outer]))
+    while (w.outer < x->rank &&
+           window_is_trivial(&window[w.outer], out->dims[w.outer], x->dims[w.outer]))
         w.outer++;
     w.rank = x->rank - w.outer;
     if (w.rank + 1 > VIEW_MAX_RANK || !applies(&w) ||
