@@ -473,6 +473,9 @@ static bool make_reduce(struct maker *m, const struct inst *i, const struct leav
             return false;
         out->at[k] = made;
     }
+    if (!m->pl->p->options.plain)
+        r->ready =
+            kern_make_ready_reduce(&m->pl->p->arena, n, r->out, r->x, r->acc, r->reduced, &r->body);
     scalar_push(m, SCALAR_REDUCE, out->at[0])->reduce = r;
     return true;
 }

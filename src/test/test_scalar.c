@@ -202,7 +202,7 @@ static void update_part(struct writer *w, struct scope *s, int x)
 static void grids(struct writer *w, struct scope *s)
 {
     int x = pick(w, s, GRID), a, b;
-    switch (random_in(&w->r, 0, 6)) {
+    switch (random_in(&w->r, 0, 8)) {
     case 0: rotate_grid(w, s, x); break;
     case 1: spread_row(w, s, x); break;
     case 2: update_part(w, s, x); break;
@@ -219,6 +219,16 @@ static void grids(struct writer *w, struct scope *s)
         a = emit(w, s, "f32[12,3]", "slice(v%d), slice={[0:12], [4:7]}", x);
         b = emit(w, s, "f32[1,3]", "slice(v%d), slice={[3:4], [0:3]}", a);
         keep(s, ROW, emit(w, s, "f32[3]", "reshape(v%d)", b));
+        break;
+    case 6:
+        keep(s, F32,
+             emit(w, s, "f32[]", "reduce(v%d, v%d), dimensions={0,1}, to_apply=most", x,
+                  pick(w, s, F32)));
+        break;
+    case 7:
+        a = emit(w, s, "f32[20]", "reduce(v%d, v%d), dimensions={0}, to_apply=most", x,
+                 pick(w, s, F32));
+        keep(s, GRID, emit(w, s, "f32[12,20]", "broadcast(v%d), dimensions={1}", a));
         break;
     default:
         a = emit(w, s, "pred[12,20]", "compare(v%d, v%d), direction=LT", x, pick(w, s, GRID));
@@ -416,6 +426,8 @@ static void random_program(struct buf *text, uint64_t seed)
     buf_printf(text,
                "HloModule m\nsum {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT r = "
                "f32[] add(x, y)\n}\n"
+               "most {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT r = "
+               "f32[] maximum(x, y)\n}\n"
                "less {\n  x = s32[] parameter(0)\n  y = s32[] parameter(1)\n  ROOT r = pred[] "
                "compare(x, y), direction=LT\n}\n"
                "%sENTRY e {\n  z = s32[] constant(0)\n",
