@@ -333,6 +333,12 @@ bool dims_product(int64_t unit, int rank, const int64_t *dims, int64_t *out);
 /* The number of elements; INT64_MAX stands for more. The dimensions must not be negative. */
 int64_t dims_elements(int rank, const int64_t *dims);
 
+static inline void swap_i64(int64_t *a, int64_t *b)
+{
+    const int64_t kept = *a;
+    *a = *b;
+    *b = kept;
+}
 static inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t ratio_up(int64_t a, int64_t b)

@@ -56,7 +56,8 @@ static int *find_labels(const struct jit_builder *b)
 static bool is_back_jump(const struct jit_builder *b, const int *labels, int at)
 {
     const struct lane_inst *i = &b->insts[at];
-    return (i->op == LANE_JUMP || i->op == LANE_NEXT) && labels[i->label] <= at;
+    return (i->op == LANE_JUMP || i->op == LANE_NEXT || i->op == LANE_NEXT_ROW) &&
+           labels[i->label] <= at;
 }
 
 static void find_depths(struct scan *s, const int *labels)

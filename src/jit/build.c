@@ -268,6 +268,38 @@ void jit_end_elements(struct jit_builder *b, int count)
     b->loop_label = 0;
 }
 
+/* ---- rows ---- */
+
+void jit_start_rows(struct jit_builder *b)
+{
+    b->row_start = lane_emit(b, LANE_START_ROWS, LANE_I32, 0, 0, 0);
+    b->strides = ARENA_ARRAY(b->arena, int, JIT_MOST_STRIDES);
+    b->stride_count = 0;
+    jit_put_label(b, b->insts[b->row_start].label = jit_label(b));
+}
+
+void jit_set_stride(struct jit_builder *b, int64_t stride)
+{
+    int k = 0;
+    while (k < b->stride_count && b->strides[k] != stride)
+        k++;
+    if (k == b->stride_count && stride != 0)
+        b->strides[b->stride_count++] = (int)stride;
+    b->insts[b->inst_count - 1].row = (uint8_t)(stride == 0 ? 0 : k + 1);
+}
+
+void jit_end_rows(struct jit_builder *b, int rows)
+{
+    const int end = lane_emit(b, LANE_NEXT_ROW, LANE_I32, 0, 0, 0);
+    for (int k = 0; k < 2; k++) {
+        struct lane_inst *i = &b->insts[k ? end : b->row_start];
+        i->label = b->insts[b->row_start].label;
+        i->limit = rows;
+        i->labels = b->strides;
+        i->label_count = b->stride_count;
+    }
+}
+
 /* ---- elements at computed indices ---- */
 
 static struct lane_place *place_of(struct jit_builder *b, const struct jit_place *at)

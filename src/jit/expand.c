@@ -584,8 +584,8 @@ static int definition(const struct jit_builder *b, int x)
         const enum lane_op op = b->insts[k].op;
         if (b->insts[k].variable == x)
             return k;
-        if (op == LANE_LABEL || op == LANE_START || op == LANE_CALL || op == LANE_CHARGE ||
-            op == LANE_KERNEL)
+        if (op == LANE_LABEL || op == LANE_START || op == LANE_START_ROWS || op == LANE_CALL ||
+            op == LANE_CHARGE || op == LANE_KERNEL)
             break;
     }
     return x;

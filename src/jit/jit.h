@@ -104,6 +104,14 @@ int jit_splat(struct jit_builder *b, int value); /* one element in all lanes */
 void jit_start_elements(struct jit_builder *b);
 void jit_end_elements(struct jit_builder *b, int count);
 
+/* A loop over rows, around loops of elements or between them, which contains nothing else. From row
+ * to row, the last element that was accessed moves by `stride` bytes; of a function, its address is
+ * in the data unless that is 0. There are at most JIT_MOST_STRIDES others in a loop. */
+enum { JIT_MOST_STRIDES = 6 };
+void jit_start_rows(struct jit_builder *b);
+void jit_set_stride(struct jit_builder *b, int64_t stride);
+void jit_end_rows(struct jit_builder *b, int rows);
+
 /* An array that is accessed at computed indices, which are clamped: at `base`, or, unless `pointer`
  * is NULL, at the address that it holds. */
 enum { JIT_INSIDE = -1 };

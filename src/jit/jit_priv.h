@@ -52,6 +52,8 @@ struct lane_inst {
     uint8_t format;   /* enum dtype of elements in memory */
     uint8_t lanes;    /* of programs: number of elements */
     bool indexed;     /* an element at `address` is the first one of a loop */
+    uint8_t row;      /* of an element at `address` in the first row: 1 + the number of its stride;
+                       * 0: the same in all rows */
     int tile;         /* or -1: at `address` */
     int offsets;      /* tile of byte offsets; 0: none */
     int args[LANE_OPERANDS];
@@ -59,14 +61,14 @@ struct lane_inst {
     const struct lane_place *place; /* of an element at computed indices; else NULL */
     /* of programs only */
     int label;             /* of a jump */
-    int limit;             /* elements of a loop */
+    int limit;             /* elements of a loop; rows */
     char *address;         /* of an element, or the home of a variable */
     jit_call_fn *function; /* of a call */
     jit_kernel_fn *kernel;
     const void *argument; /* of a call; the addresses of a kernel's operands */
     int touched_count;    /* variables that the callee reads or writes in their homes */
     const int *touched;   /* their instructions */
-    const int *labels;    /* of a switch, `label_count` of them */
+    const int *labels;    /* of a switch, `label_count` of them; the strides of rows */
     int label_count;
 };
 
@@ -100,6 +102,9 @@ struct jit_builder {
     int tile_count, label_count;
     int lanes;      /* of instructions that follow; 0: of a tile function, whatever fits */
     int loop_label; /* 1 + the label of the loop of elements that is open; else 0 */
+    int row_start;  /* the instruction START_ROWS of the loop over rows that is open */
+    int *strides;   /* of its elements, `stride_count` of them */
+    int stride_count;
     struct jit_target target;
     const char *data; /* the block that a program gets at another address */
     size_t data_size;

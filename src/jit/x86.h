@@ -72,6 +72,10 @@ enum { X86_INDEX = RAX, X86_TILES = RDI, X86_COUNT = RSI, X86_ADDRESS = R11 }; /
 /* Of programs: the slice of the budget is in a register, and where BUDGET points during calls. DATA
  * points to the data. */
 enum { X86_DATA = RBX, X86_CONTEXT = R12, X86_SLICE = R13, X86_BUDGET = RBP };
+/* In loops over rows: those that follow; where elements at offset 0 of the data are in this one, by
+ * their stride. */
+enum { X86_ROWS = RCX };
+int x86_row_register(int row);
 enum {
     X86_SLOT_BYTES = 32,
     X86_SPARE = JIT_REGISTERS

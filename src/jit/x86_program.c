@@ -151,6 +151,22 @@ static void next_elements(struct program_code *p, const struct lane_inst *i)
     jump_to(p, X86_LESS, i->label);
 }
 
+/* Elements of each stride are at a register plus their offset in the data. */
+static void start_rows(struct program_code *p, const struct lane_inst *i)
+{
+    for (int k = 0; k < i->label_count; k++)
+        x86_general(p->s.code, 0x8b, x86_row_register(1 + k), x86_register(X86_DATA));
+    x86_load_address(p->s.code, X86_ROWS, (const void *)(intptr_t)(i->limit - 1));
+}
+
+static void next_row(struct program_code *p, const struct lane_inst *i)
+{
+    for (int k = 0; k < i->label_count; k++)
+        x86_number(p->s.code, X86_ADD, x86_row_register(1 + k), i->labels[k]);
+    x86_number(p->s.code, X86_SUB, X86_ROWS, 1);
+    jump_to(p, X86_GREATER_EQUAL, i->label);
+}
+
 static void leave(struct program_code *p, bool ok)
 {
     struct x86_code *c = p->s.code;
@@ -175,8 +191,10 @@ static void put_inst(struct program_code *p, int at)
     case LANE_KERNEL: call_kernel(p, i, at); break;
     case LANE_LABEL: p->label_at[i->label] = here(p); break;
     case LANE_NEXT: next_elements(p, i); break;
+    case LANE_NEXT_ROW: next_row(p, i); break;
     case LANE_RETURN: leave(p, true); break;
     case LANE_START: x86_general(p->s.code, 0x33, X86_INDEX, x86_register(X86_INDEX)); break;
+    case LANE_START_ROWS: start_rows(p, i); break;
     case LANE_SWITCH: switch_to(p, i); break;
     case LANE_VARIABLE: break;
     default: x86_select(&p->s, at);

@@ -178,6 +178,12 @@ void x86_locate(const struct x86_selection *s, int r, const void *address)
         x86_load_address(s->code, r, address);
 }
 
+int x86_row_register(int row)
+{
+    static const uint8_t registers[1 + JIT_MOST_STRIDES] = {X86_DATA, RDX, RSI, RDI, R8, R9, R10};
+    return registers[row];
+}
+
 /* The operand may use X86_ADDRESS, as that of place_operand. */
 static struct x86_operand address_operand(const struct x86_selection *s, const char *address)
 {
@@ -302,10 +308,12 @@ static struct x86_operand element_of(const struct x86_selection *s, const struct
 {
     if (i->place)
         return place_operand(s, i->place);
-    if (i->tile < 0 && !i->indexed)
-        return address_operand(s, i->address);
     if (i->tile < 0) {
         struct x86_operand m = address_operand(s, i->address);
+        if (i->row)
+            m.base = x86_row_register(i->row);
+        if (!i->indexed || single)
+            return m;
         m.kind = X86_INDEXED;
         m.index = X86_INDEX;
         m.scale = (int)dtype_bytes((enum dtype)i->format);

@@ -134,6 +134,19 @@ static bool is_by_formula(const struct view *out, const struct view *lhs, const 
     return count_products(out, lhs, dims) <= MAX_PRODUCTS;
 }
 
+static bool formula_dot(const struct view *out, const struct view *lhs, const struct view *rhs,
+                        const struct kern_dot_dims *dims)
+{
+    struct product p;
+    if (dtype_is_complex(out->dtype) && lhs->dtype == out->dtype && rhs->dtype == out->dtype &&
+        count_products(out, lhs, dims) > 0) {
+        make_product(&p, out, lhs, rhs, dims, out->dtype);
+        if (product_run_complex(&p))
+            return true;
+    }
+    return plain_dot(NULL, out, lhs, rhs, dims);
+}
+
 /* spec: DotGeneral */
 bool kern_dot(struct thread_pool *workers, const struct view *out, const struct view *lhs,
               const struct view *rhs, const struct kern_dot_dims *dims)
@@ -141,7 +154,7 @@ bool kern_dot(struct thread_pool *workers, const struct view *out, const struct 
     struct product_types types;
     struct small small;
     if (is_by_formula(out, lhs, rhs, dims))
-        return plain_dot(NULL, out, lhs, rhs, dims);
+        return formula_dot(out, lhs, rhs, dims);
     if (small_dot(&small, out, lhs, rhs, dims)) {
         small_run(&small, lhs->data, rhs->data, out->data);
         return true;

@@ -30,21 +30,41 @@
 #endif
 enum { LANES = sizeof(VECTOR) / sizeof(double) };
 
-/* The last n elements, followed by ones. */
+/* The last n elements, followed by ones; and to store as many. Not through memory: code of single
+ * elements would wait for it. */
+#ifdef __AVX512F__
 static VECTOR load_some(const double *x, int64_t n)
 {
-    double scratch[LANES];
-    for (int k = 0; k < LANES; k++)
-        scratch[k] = k < n ? x[k] : 1;
-    return LOAD(scratch);
+    return _mm512_mask_loadu_pd(_mm512_set1_pd(1), (__mmask8)((1u << n) - 1), x);
 }
 
 static void store_some(double *out, VECTOR v, int64_t n)
 {
-    double scratch[LANES];
-    STORE(scratch, v);
-    memcpy(out, scratch, (size_t)n * sizeof *out);
+    _mm512_mask_storeu_pd(out, (__mmask8)((1u << n) - 1), v);
 }
+#else
+static VECTOR load_some(const double *x, int64_t n)
+{
+    const __m256i mask = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
+    return _mm256_blendv_pd(_mm256_set1_pd(1), _mm256_maskload_pd(x, mask),
+                            _mm256_castsi256_pd(mask));
+}
+
+static void store_some(double *out, VECTOR v, int64_t n)
+{
+    __m128d half = _mm256_castpd256_pd128(v);
+    if (n == LANES) {
+        STORE(out, v);
+        return;
+    }
+    if (n & 2) {
+        _mm_storeu_pd(out, half);
+        half = _mm256_extractf128_pd(v, 1);
+    }
+    if (n & 1)
+        _mm_store_sd(out + (n & 2), half);
+}
+#endif
 
 #define UNARY(id, name)                                                                            \
     static void F64_##id(void *result, const void *const *args, int64_t n)                         \
@@ -107,8 +127,9 @@ static void sort_angles(struct angles *a, const double *x, int64_t n)
         const double *x = args[0];                                                                 \
         for (int64_t i = 0; i < n; i += LANES) {                                                   \
             const int64_t some = n - i < LANES ? n - i : LANES;                                    \
-            if (some == LANES && ALL_WITHIN(LOAD(x + i), 0, NEAR)) {                               \
-                STORE(out + i, SLEEF(name)(LOAD(x + i)));                                          \
+            const VECTOR v = load_some(x + i, some);                                               \
+            if (ALL_WITHIN(v, 0, NEAR)) {                                                          \
+                store_some(out + i, SLEEF(name)(v), some);                                         \
                 continue;                                                                          \
             }                                                                                      \
             struct angles a = {.some_far = 0};                                                     \
@@ -133,11 +154,12 @@ static void sort_angles(struct angles *a, const double *x, int64_t n)
         const double *x = args[0];                                                                 \
         for (int64_t i = 0; i < n; i += LANES) {                                                   \
             const int64_t some = n - i < LANES ? n - i : LANES;                                    \
-            if (some == LANES && ALL_WITHIN(LOAD(x + i), low, high)) {                             \
-                STORE(out + i, SLEEF(name)(LOAD(x + i)));                                          \
+            const VECTOR v = load_some(x + i, some);                                               \
+            if (ALL_WITHIN(v, low, high)) {                                                        \
+                store_some(out + i, SLEEF(name)(v), some);                                         \
                 continue;                                                                          \
             }                                                                                      \
-            STORE(made, SLEEF(name)(load_some(x + i, some)));                                      \
+            STORE(made, SLEEF(name)(v));                                                           \
             for (int64_t k = 0; k < some; k++)                                                     \
                 if (!(fabs(x[i + k]) >= (low) && fabs(x[i + k]) <= (high)))                        \
                     made[k] = name(x[i + k]);                                                      \

@@ -355,6 +355,15 @@ const struct kern_ready_dot *kern_make_ready_dot(struct arena *a, const struct v
                                                  const struct kern_dot_dims *dims);
 void kern_run_ready_dot(const struct kern_ready_dot *d, char *out, const char *lhs,
                         const char *rhs);
+/* A reduction by a recognized combiner, prepared likewise; NULL for others, and for those that need
+ * workspace. */
+struct kern_ready_reduce;
+const struct kern_ready_reduce *kern_make_ready_reduce(struct arena *a, int n,
+                                                       const struct view *out, const struct view *x,
+                                                       const enum dtype *acc, const bool *reduced,
+                                                       const struct kern_body *body);
+void kern_run_ready_reduce(const struct kern_ready_reduce *ready, char *out, const char *x,
+                           const void *init);
 /* The variant of the fast kernel, as text; reads no element. */
 const char *kern_dot_choice(const struct view *out, const struct view *lhs, const struct view *rhs,
                             const struct kern_dot_dims *dims);

@@ -556,7 +556,7 @@ static bool peel_matrix(struct product *p)
     return true;
 }
 
-static void merge(struct product *p)
+void product_merge(struct product *p)
 {
     nest_merge(&p->batch);
     nest_merge(&p->m);
@@ -592,7 +592,7 @@ static bool prepare_vectors(struct product *p)
 
 bool product_make_ready(struct product *p, struct ready_product *out)
 {
-    merge(p);
+    product_merge(p);
     if (nest_points(&p->batch) != 1 || nest_points(&p->m) == 0 || nest_points(&p->n) == 0 ||
         nest_points(&p->k) == 0)
         return false;
@@ -609,7 +609,7 @@ bool product_run(struct thread_pool *workers, struct product *p)
         return true;
     }
     struct small small;
-    merge(p);
+    product_merge(p);
     if (nest_points(&p->batch) == 1 && is_small(p, &small)) {
         small_run(&small, p->lhs, p->rhs, p->out);
         return true;
@@ -638,7 +638,7 @@ const char *product_choice(struct product *p)
     if (nest_points(&p->k) == 0)
         return "zeros: empty sum";
     struct small small;
-    merge(p);
+    product_merge(p);
     if (nest_points(&p->batch) == 1 && is_small(p, &small))
         return "small: operands and sums in registers";
     if (product_is_batch(p))

@@ -21,6 +21,7 @@ struct product {
 bool product_run(struct thread_pool *workers, struct product *p);
 /* The result of sums without terms. */
 void product_fill_zero(struct thread_pool *workers, const struct view *out);
+void product_merge(struct product *p); /* its nests */
 /* The transposed product of the transposed matrices. */
 void product_transpose(struct product *to, const struct product *p);
 /* A product of one of the following forms that needs no workspace; merges its nests. */
@@ -86,6 +87,12 @@ struct small {
 };
 bool small_applies(struct small *s);
 void small_run(const struct small *s, const char *a, const char *b, char *c);
+
+/* ---- product_complex.c ---- */
+
+/* A product of complex numbers, none of its dimensions 0; merges its nests. False: it is of another
+ * form, or a result is NaN; the result may then be partly written. */
+bool product_run_complex(struct product *p);
 
 /* ---- product_batch.c: batches of small products of floats ---- */
 

@@ -298,13 +298,6 @@ static bool has_packed_rows(const struct reduction *r)
            r->kept.strides[1][last] == r->under * width;
 }
 
-static void swap(int64_t *a, int64_t *b)
-{
-    const int64_t kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
 /* Moves the longest kept dimension inside where the innermost one is short, as in windows of small
  * images: many distant results at a time take less than a few adjacent ones, as long as they stay
  * in the caches. */
@@ -321,9 +314,9 @@ static bool lengthen_columns(struct reduction *r)
         (k->dims[last] >= ENOUGH && k->strides[1][last] == (int64_t)r->reducer.in.from) ||
         llabs(k->strides[1][best]) > NEAR / NARROW)
         return false;
-    swap(&k->dims[best], &k->dims[last]);
+    swap_i64(&k->dims[best], &k->dims[last]);
     for (int v = 0; v < 2; v++)
-        swap(&k->strides[v][best], &k->strides[v][last]);
+        swap_i64(&k->strides[v][best], &k->strides[v][last]);
     if (best == last - 1)
         r->inner = k->dims[best];
     return true;
@@ -497,6 +490,39 @@ bool kern_reduce(struct thread_pool *workers, int n, const struct view *out, con
         return reduce_dimensions(workers, out, x, *init, *acc,
                                  combine_work_type(body->combine, *acc), reduced, body->combine);
     }
+}
+
+struct kern_ready_reduce {
+    struct reduction r;
+    struct loader init; /* in the work type */
+};
+
+const struct kern_ready_reduce *kern_make_ready_reduce(struct arena *a, int n,
+                                                       const struct view *out, const struct view *x,
+                                                       const enum dtype *acc, const bool *reduced,
+                                                       const struct kern_body *body)
+{
+    const union kern_element any = {{0}};
+    struct kern_ready_reduce ready = {.r = {.repeated = false}};
+    if (choose(n, out, x, acc, reduced, body) != BY_REDUCER)
+        return NULL;
+    const enum dtype work = combine_work_type(body->combine, *acc);
+    reducer_init(&ready.r.reducer, body->combine, out->dtype, x->dtype, *acc, work, &any);
+    plan_reduction(&ready.r, out, x, reduced);
+    skip_repeated(&ready.r, out, x, reduced);
+    loader_init(&ready.init, work, *acc);
+    return ready.r.blocks > 1 || ready.r.repeated ? NULL : ARENA_DUP(a, &ready, 1);
+}
+
+void kern_run_ready_reduce(const struct kern_ready_reduce *ready, char *out, const char *x,
+                           const void *init)
+{
+    struct reduction r = ready->r;
+    union kern_element element;
+    r.out = out;
+    r.x = (char *)(uintptr_t)x;
+    memcpy(&r.reducer.init, loader_read(&ready->init, &element, init, 0, 1), r.reducer.width);
+    run_reduction(NULL, &r);
 }
 
 enum kern_fold kern_reduce_fold(int n, const struct view *out, const struct view *x,

@@ -476,6 +476,7 @@ struct scalar_reduce {
     const enum dtype *acc;
     bool reduced[VIEW_MAX_RANK];
     struct kern_body body;
+    const struct kern_ready_reduce *ready; /* or NULL */
 };
 struct scalar_dot {
     struct view out;

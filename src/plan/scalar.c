@@ -380,18 +380,9 @@ static bool may_be_understood(struct planner *pl, const struct inst *i)
            plan_is_lapack(pl->p, i);
 }
 
-/* Fused loops read parts of larger arrays in place where registers would need a copy. */
-static bool is_better_fused(const struct inst *i)
-{
-    int64_t n;
-    return (i->opcode == OP_CONCATENATE || i->opcode == OP_PAD) && shape_elements(i->shape, &n) &&
-           n > SCALAR_MAX_ELEMENTS;
-}
-
 bool scalar_is_taken(const struct maker *m, const struct inst *i)
 {
-    return !is_better_fused(i) && all_fit(m, i->shape, scalar_may_be_large(i)) &&
-           may_be_understood(m->pl, i);
+    return all_fit(m, i->shape, scalar_may_be_large(i)) && may_be_understood(m->pl, i);
 }
 
 /* Only live instructions must be small: conditions of loops often read only one or two of their

@@ -76,9 +76,10 @@ struct reg {
     /* a large copy of a view that is not dense, which a function would read in place: the order of
      * the terms of a product depends on strides */
     bool rearranged;
-    bool invariant;                   /* in the innermost loop */
-    struct preheader_value before;    /* the same value before the loop */
-    bool own;                         /* neither a part nor an alias of another register */
+    bool invariant;                /* in the innermost loop */
+    struct preheader_value before; /* the same value before the loop */
+    bool own;                      /* neither a part nor an alias of another register */
+    const struct view *source;     /* the part of another register that it is a copy of, or NULL */
     struct large_array *large_array;  /* of a large array that is not in a register; else NULL */
     int version;                      /* version of its large array that this register refers to */
     const struct scalar_range *range; /* NULL: unknown */

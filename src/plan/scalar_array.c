@@ -14,6 +14,16 @@ static struct view view_of(const struct maker *m, int reg, const struct shape *s
     return v;
 }
 
+/* As view_of, of the register that it is a copy of, if it is one: the copy may then be unused. */
+static struct view source_of(const struct maker *m, int reg, const struct shape *s)
+{
+    const struct view *source = m->regs[reg].source;
+    return source && source->rank == s->rank &&
+                   memcmp(source->dims, s->dims, (size_t)s->rank * sizeof *s->dims) == 0
+               ? *source
+               : view_of(m, reg, s);
+}
+
 static int operand(const struct inst *i, const struct leaves *env, int k)
 {
     return env[i->operands[k]->index].at[0];
@@ -43,13 +53,13 @@ static void push_copy(struct maker *m, int out, const struct view *to, const str
     scalar_done(m, out, constant);
 }
 
-/* A copy of the part of a large array that `v` describes, as a view of an array at address 0. */
 /* The address that views of a large array are relative to until its own is known. */
 static char *origin_of(const struct maker *m, int reg)
 {
     return m->regs[reg].large_array ? (char *)m->pl : m->regs[reg].at;
 }
 
+/* A copy of the part of a large array that `v` describes, as a view of an array at address 0. */
 static bool copy_of_large(struct maker *m, int reg, const struct view *v, const struct shape *s,
                           struct leaves *out)
 {
@@ -78,6 +88,7 @@ static bool view_result(struct maker *m, int reg, const struct view *v, const st
     if (made < 0)
         return false;
     m->regs[made].rearranged = m->regs[made].n > SCALAR_MAX_ELEMENTS;
+    m->regs[made].source = ARENA_DUP(&m->pl->scratch, v, 1);
     struct view to = view_of(m, made, s);
     push_copy(m, made, &to, v, m->regs[reg].constant);
     return scalar_one_leaf(m, made, out);
@@ -109,8 +120,11 @@ static bool make_view(struct maker *m, const struct inst *i, const struct leaves
                       struct leaves *out)
 {
     int reg = operand(i, env, 0);
-    struct view x = view_of(m, reg, operand_shape(i, 0)), v;
-    x.data = origin_of(m, reg);
+    struct view x = i->opcode == OP_RESHAPE ? view_of(m, reg, operand_shape(i, 0))
+                                            : source_of(m, reg, operand_shape(i, 0)),
+                v;
+    if (m->regs[reg].large_array)
+        x.data = origin_of(m, reg);
     int64_t start[VIEW_MAX_RANK], limit[VIEW_MAX_RANK], stride[VIEW_MAX_RANK];
     struct ints dims = inst_ints(i, A_DIMENSIONS);
     switch (i->opcode) {
@@ -146,7 +160,7 @@ static bool make_concatenate(struct maker *m, const struct inst *i, const struct
         int reg = scalar_convert(m, operand(i, env, k), m->regs[made].type);
         if (reg < 0)
             return false;
-        struct view x = view_of(m, reg, operand_shape(i, k));
+        struct view x = source_of(m, reg, operand_shape(i, k));
         part.dims[d] = x.dims[d];
         push_copy(m, made, &part, &x, constant);
         part.data += x.dims[d] * part.strides[d];
@@ -179,7 +193,8 @@ static bool make_pad(struct maker *m, const struct inst *i, const struct leaves 
     const int made = scalar_new_reg(m, i->shape->dtype, elements_of(i->shape));
     if (made < 0 || value < 0 || reg < 0)
         return false;
-    struct view to = view_of(m, made, i->shape), all = to, x = view_of(m, reg, operand_shape(i, 0));
+    struct view to = view_of(m, made, i->shape), all = to,
+                x = source_of(m, reg, operand_shape(i, 0));
     struct view fill = {.dtype = to.dtype, .rank = to.rank, .data = m->regs[value].at};
     memcpy(fill.dims, to.dims, sizeof fill.dims);
     for (int d = 0; d < to.rank; d++)
@@ -228,6 +243,35 @@ static void copy_whole(struct maker *m, int made, const struct shape *s, struct 
     whole->view = to;
 }
 
+/* The window of a slice at constant indices; false: it is outside, and nothing is updated. */
+static bool fixed_window(const struct scalar_slice *c, struct view *window)
+{
+    *window = c->whole.view;
+    memcpy(window->dims, c->piece.dims, sizeof *window->dims * (size_t)window->rank);
+    for (int d = 0; d < window->rank; d++) {
+        const int64_t i = kern_load_index(c->index[d].type, c->index[d].at),
+                      last = c->whole.view.dims[d] - c->piece.dims[d];
+        if (c->drops[d] && (i < 0 || i > last))
+            return false;
+        window->data += (i < 0 ? 0 : i > last ? last : i) * window->strides[d];
+    }
+    return true;
+}
+
+/* Adds the operation on a window; where its indices are constant, and the array in a register, it
+ * is a copy. */
+static void push_window(struct maker *m, int made, const struct scalar_slice *c, bool constant)
+{
+    struct view window;
+    if (!constant || c->whole.origin.large_array) {
+        scalar_push(m, SCALAR_SLICE, made)->slice = c;
+    } else if (fixed_window(c, &window)) {
+        if (!c->update)
+            m->regs[made].source = ARENA_DUP(&m->pl->scratch, &window, 1);
+        push_copy(m, made, c->update ? &window : &c->piece, c->update ? &c->piece : &window, false);
+    }
+}
+
 static bool make_slice(struct maker *m, const struct inst *i, const struct leaves *env,
                        struct leaves *out)
 {
@@ -242,8 +286,10 @@ static bool make_slice(struct maker *m, const struct inst *i, const struct leave
     struct scalar_slice *c = ARENA_NEW(&m->pl->scratch, struct scalar_slice);
     c->update = update;
     c->whole = whole_of(m, whole, s);
+    bool constant = true;
     for (int d = 0; d < s->rank; d++) {
         const struct reg *r = &m->regs[operand(i, env, first + d)];
+        constant &= r->constant;
         c->index[d].at = r->at;
         c->index[d].type = r->type;
     }
@@ -259,7 +305,7 @@ static bool make_slice(struct maker *m, const struct inst *i, const struct leave
     for (int d = 0; d < s->rank; d++)
         c->index[d].inside = scalar_is_inside(m, operand(i, env, first + d),
                                               c->whole.view.dims[d] - c->piece.dims[d]);
-    scalar_push(m, SCALAR_SLICE, made)->slice = c;
+    push_window(m, made, c, constant);
     return scalar_one_leaf(m, made, out);
 }
 
@@ -309,7 +355,7 @@ static struct scalar_slice *one_window(struct maker *m, const struct inst *i,
 }
 
 /* The window's current elements, clamped like those of a gather. */
-static int read_window(struct maker *m, const struct scalar_slice *window)
+static int read_window(struct maker *m, const struct scalar_slice *window, bool constant)
 {
     struct scalar_slice *c = ARENA_DUP(&m->pl->scratch, window, 1);
     const int made = scalar_new_reg(m, c->piece.dtype, view_elements(&c->piece));
@@ -318,7 +364,7 @@ static int read_window(struct maker *m, const struct scalar_slice *window)
     c->update = false;
     memset(c->drops, 0, sizeof c->drops);
     c->piece.data = m->regs[made].at;
-    scalar_push(m, SCALAR_SLICE, made)->slice = c;
+    push_window(m, made, c, constant);
     return made;
 }
 
@@ -360,7 +406,7 @@ static bool read_one(struct maker *m, const struct inst *i, const struct leaves 
                      struct leaves *out)
 {
     const struct scalar_slice *c = one_window(m, i, env);
-    return c && scalar_one_leaf(m, read_window(m, c), out);
+    return c && scalar_one_leaf(m, read_window(m, c, m->regs[operand(i, env, 1)].constant), out);
 }
 
 /* Operations made before a failure are not read by others. */
@@ -370,11 +416,12 @@ static bool update_one(struct maker *m, const struct inst *i, const struct leave
     const struct computation *body = inst_computation(i, A_TO_APPLY);
     struct scalar_slice *c = i->operand_count == 3 ? one_window(m, i, env) : NULL;
     const int whole = operand(i, env, 0);
+    const bool constant = m->regs[operand(i, env, 1)].constant;
     int piece = c ? scalar_convert(m, operand(i, env, 2), m->regs[whole].type) : -1;
     if (piece < 0 || m->regs[piece].large_array)
         return false;
     if (body->root->opcode != OP_PARAMETER || body->root->number != 1 || body->param_count != 2) {
-        const int now = read_window(m, c);
+        const int now = read_window(m, c, constant);
         piece = now < 0 ? -1 : combine_elements(m, body, now, piece);
     }
     const int made = piece < 0 ? -1 : result_of(m, i, whole, true);
@@ -382,7 +429,7 @@ static bool update_one(struct maker *m, const struct inst *i, const struct leave
         return false;
     copy_whole(m, made, i->shape, &c->whole);
     c->piece.data = m->regs[piece].at;
-    scalar_push(m, SCALAR_SLICE, made)->slice = c;
+    push_window(m, made, c, constant);
     return scalar_one_leaf(m, made, out);
 }
 
@@ -426,6 +473,9 @@ static bool make_reduce(struct maker *m, const struct inst *i, const struct leav
             return false;
         out->at[k] = made;
     }
+    if (!m->pl->p->options.plain)
+        r->ready =
+            kern_make_ready_reduce(&m->pl->p->arena, n, r->out, r->x, r->acc, r->reduced, &r->body);
     scalar_push(m, SCALAR_REDUCE, out->at[0])->reduce = r;
     return true;
 }

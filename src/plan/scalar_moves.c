@@ -308,14 +308,17 @@ static bool may_overwrite(const struct cleanup_pass *t, const struct scalar_op *
     return true;
 }
 
+/* Whether the moved value can be computed in its destination, by one operation or, part by part or
+ * as the state of a loop, by several. */
 static bool can_be_made_there(struct cleanup_pass *t, int k, const struct live_range *from,
                               const struct live_range *to)
 {
     const struct scalar_op *op = &t->ops[k];
-    int made = from ? from->made : -1;
-    if (!from || !to || from == to || from->outside || from->writes != 1 || from->last_read != k ||
-        made < 0 || made >= k || t->loop[made] != t->loop[k] || from->at != op->args[0] ||
-        to->at != op->out || from->size != (size_t)op->count || to->size != from->size)
+    int made = from ? from->first : -1;
+    if (!from || !to || from == to || from->outside || from->writes < 1 || from->last_read != k ||
+        made < 0 || made >= k || from->made >= k || t->loop[made] != t->loop[k] ||
+        from->at != op->args[0] || to->at != op->out || from->size != (size_t)op->count ||
+        to->size != from->size)
         return false;
     if (touches(t, made, to) && !may_overwrite(t, &t->ops[made], to))
         return false;

@@ -18,9 +18,16 @@ static struct cell *cell_at(const struct translation *t, const void *at)
     return c && c->single ? c : NULL;
 }
 
-/* ---- registers of few elements ---- */
+bool scalar_is_in_memory(const struct translation *t, const void *at)
+{
+    const struct cell *c = scalar_cell_at(t, at);
+    for (int k = 0; c && k < c->count; k++)
+        if (t->cells[c->first + k].value != JIT_NONE)
+            return false;
+    return c;
+}
 
-enum { MOST_RUNS = 16 }; /* of a copy */
+/* ---- registers of few elements ---- */
 
 /* Whether the operation accesses arrays of few elements one by one. */
 static bool takes_elements(struct translation *t, const struct scalar_op *op)
@@ -29,7 +36,8 @@ static bool takes_elements(struct translation *t, const struct scalar_op *op)
     case SCALAR_APPLY:
         return op->count <= SCALAR_FEW && plan_lanes(&t->pl->scratch, &op->meaning, NULL) > 0;
     case SCALAR_COPY:
-        return !op->copy->x.origin.large_array && view_elements(&op->copy->out) <= MOST_RUNS;
+        return !op->copy->x.origin.large_array &&
+               view_elements(&op->copy->out) <= SCALAR_SINGLE_COPIES;
     case SCALAR_REDUCE: return scalar_may_translate_reduce(t, op->reduce);
     case SCALAR_DOT: return scalar_may_translate_dot(op->dot);
     case SCALAR_MOVE:
@@ -260,7 +268,7 @@ static bool translate_apply(struct translation *t, struct scalar_op *op)
     return true;
 }
 
-static void copy_bytes(struct translation *t, void *to, const void *from, int64_t n)
+void scalar_copy_bytes(struct translation *t, void *to, const void *from, int64_t n)
 {
     const struct jit_place at = {.base = (char *)(uintptr_t)from};
     jit_copy_from(t->b, to, &at, n);
@@ -383,42 +391,7 @@ static bool translate_move(struct translation *t, struct scalar_op *op)
         find_touched(t, op);
         jit_call(t->b, scalar_run_other, op, t->touched, t->touched_count);
     } else {
-        copy_bytes(t, op->out, op->args[0], op->count);
-    }
-    return true;
-}
-
-/* The number of innermost elements that are contiguous in both views. */
-static int64_t run_length(const struct view *out, const struct view *x)
-{
-    int64_t n = 1, width = (int64_t)dtype_bytes(out->dtype);
-    for (int d = out->rank - 1; d >= 0; d--) {
-        const bool dense = out->strides[d] == n * width && x->strides[d] == n * width;
-        if (out->dims[d] != 1 && !dense)
-            break;
-        n *= out->dims[d];
-    }
-    return n;
-}
-
-/* A copy of few runs; false: of too many, or of a type without lanes. */
-static bool translate_copy(struct translation *t, const struct scalar_op *op)
-{
-    const struct view *out = &op->copy->out, *x = &op->copy->x.view;
-    const bool single = cell_at(t, out->data) || cell_at(t, x->data);
-    const int64_t all = view_elements(out), n = all > 0 && !single ? run_length(out, x) : 1;
-    int64_t index[VIEW_MAX_RANK] = {0};
-    if (op->copy->x.origin.large_array || all / n > MOST_RUNS)
-        return false;
-    for (int64_t done = 0; done < all; done += n) {
-        char *to = view_at(out, index), *from = view_at(x, index);
-        const int v = n == 1 ? scalar_read_element(t, from, out->dtype) : JIT_NONE;
-        if (n > 1)
-            copy_bytes(t, to, from, n * (int64_t)dtype_bytes(out->dtype));
-        else if (v == JIT_NONE || !scalar_write_element(t, to, out->dtype, v))
-            return false;
-        for (int64_t j = 0; j < n; j++)
-            index_next(out->rank, out->dims, index);
+        scalar_copy_bytes(t, op->out, op->args[0], op->count);
     }
     return true;
 }
@@ -469,7 +442,7 @@ static bool translate(struct translation *t, struct scalar_op *op)
     case SCALAR_STOP: translate_stop(t); return true;
     case SCALAR_SLICE: translate_window(t, op); return true;
     case SCALAR_COPY:
-        if (translate_copy(t, op))
+        if (scalar_translate_copy(t, op->copy))
             return true;
         break;
     case SCALAR_REDUCE:

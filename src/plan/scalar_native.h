@@ -32,9 +32,25 @@ struct translation {
 
 /* The cell that contains the address; NULL: none. */
 struct cell *scalar_cell_at(const struct translation *t, const void *at);
+/* Whether the register that contains the address is in memory, not in variables. */
+bool scalar_is_in_memory(const struct translation *t, const void *at);
 /* The element at an address, as a value of this type; JIT_NONE: the type has no lanes. */
 int scalar_read_element(struct translation *t, const void *at, enum dtype type);
 bool scalar_write_element(struct translation *t, void *at, enum dtype type, int value);
+void scalar_copy_bytes(struct translation *t, void *to, const void *from, int64_t n);
+
+/* ---- scalar_native_copy.c: copies between views ---- */
+
+enum { SCALAR_SINGLE_COPIES = 16 }; /* up to so many elements are copied one by one */
+/* The dimensions of a copy, without those of size 1, and those merged that both views allow;
+ * distances in bytes. */
+struct copy_shape {
+    int rank;
+    int64_t dims[VIEW_MAX_RANK], out[VIEW_MAX_RANK], x[VIEW_MAX_RANK];
+};
+struct copy_shape scalar_copy_shape(const struct view *out, const struct view *x);
+/* False: it consists of too many parts, or its type has no lanes. */
+bool scalar_translate_copy(struct translation *t, const struct scalar_copy *c);
 
 /* ---- scalar_native_group.c: elementwise operations on arrays ---- */
 

@@ -1,86 +1,114 @@
 /*
  * scalar_native_group.c: elementwise operations on arrays as machine code. Consecutive ones with
  * equal counts form a group, which is one loop: values stay in registers, and are stored only if
- * anything else reads them.
+ * anything else reads them. Copies between arrays with gaps between their rows, such as slices and
+ * broadcasts, make it a loop over rows.
  */
 #include "plan/scalar_native.h"
 
 enum {
     MOST_OPS = 48,     /* in a group */
     MOST_UNROLLED = 4, /* vectors; more are computed in a loop */
+    DENSE = -1,        /* stride of the rows of an array without gaps */
     MOST_VALUES = MOST_OPS * (KERN_MAX_ARGS + 1)
 };
 
+/* Elements of an array. */
+struct elements {
+    const void *at;
+    enum dtype type;
+    int64_t stride; /* bytes between rows, or DENSE */
+    bool single;    /* one element for each row */
+};
 /* One operation, as an elementwise one of `count` operands. A spread has one element as operand. */
 struct member {
     enum { MEMBER_APPLY, MEMBER_MOVE, MEMBER_SPREAD } kind;
     const struct tile_meaning *meaning; /* MEMBER_APPLY */
-    const void *out, *args[KERN_MAX_ARGS];
-    enum dtype to, from[KERN_MAX_ARGS];
+    struct elements out, args[KERN_MAX_ARGS];
     int count;
+    int64_t n, columns; /* elements; of a row, 0: there are no rows */
     bool stored;
 };
 struct known_elements {
-    const void *at;
-    enum dtype type;
+    struct elements place; /* its address is NULL: forgotten */
     int value;
 };
 struct group {
     struct translation *t;
     struct member members[MOST_OPS];
     int count, lanes;
-    int64_t n;
+    int64_t n, columns; /* as of a member */
+    int64_t row;        /* that is computed, outside of a loop */
+    bool in_rows;       /* in a loop over rows */
     struct known_elements
         known[MOST_VALUES]; /* of the current elements; the spread ones come first */
     int known_count;
 };
 
-/* ---- members ---- */
+static int64_t width_of(const struct elements *p) { return (int64_t)dtype_bytes(p->type); }
 
-static bool as_apply(const struct translation *t, const struct scalar_op *op, struct member *m,
-                     int64_t *n)
+static int64_t stride_of(const struct elements *p, int64_t columns)
 {
-    *m = (struct member){
-        .kind = MEMBER_APPLY, .meaning = &op->meaning, .out = op->out, .to = op->meaning.to};
-    *n = op->count;
-    for (; m->count < KERN_MAX_ARGS && op->args[m->count]; m->count++) {
-        m->args[m->count] = op->args[m->count];
-        m->from[m->count] = plan_operand_type(&op->meaning, m->count);
-    }
-    return *n > SCALAR_FEW;
+    return p->stride == DENSE ? columns * width_of(p) : p->stride;
 }
 
-static bool as_move(const struct translation *t, const struct scalar_op *op, struct member *m,
-                    int64_t *n)
+static bool is_same(const struct elements *x, const struct elements *y)
+{
+    return x->at == y->at && width_of(x) == width_of(y) && x->stride == y->stride &&
+           x->single == y->single;
+}
+
+/* ---- members ---- */
+
+static bool as_apply(const struct scalar_op *op, struct member *m)
+{
+    *m = (struct member){.kind = MEMBER_APPLY,
+                         .meaning = &op->meaning,
+                         .out = {op->out, op->meaning.to, DENSE, false},
+                         .n = op->count};
+    for (; m->count < KERN_MAX_ARGS && op->args[m->count]; m->count++)
+        m->args[m->count] = (struct elements){
+            op->args[m->count], plan_operand_type(&op->meaning, m->count), DENSE, false};
+    return m->n > SCALAR_FEW;
+}
+
+static bool as_move(const struct translation *t, const struct scalar_op *op, struct member *m)
 {
     const struct cell *out = scalar_cell_at(t, op->out);
     if (!out || out->single || !scalar_cell_at(t, op->args[0]))
         return false;
     *m = (struct member){.kind = MEMBER_MOVE,
-                         .out = op->out,
-                         .to = out->type,
-                         .args = {op->args[0]},
-                         .from = {out->type},
-                         .count = 1};
-    *n = op->count / (int64_t)out->size;
-    return *n > SCALAR_FEW && op->count % (int64_t)out->size == 0;
+                         .out = {op->out, out->type, DENSE, false},
+                         .args = {{op->args[0], out->type, DENSE, false}},
+                         .count = 1,
+                         .n = op->count / (int64_t)out->size};
+    return m->n > SCALAR_FEW && op->count % (int64_t)out->size == 0;
 }
 
-static bool as_spread(const struct translation *t, const struct scalar_op *op, struct member *m,
-                      int64_t *n)
+/* A copy of rows, or of one element. */
+static bool as_copy(const struct translation *t, const struct scalar_op *op, struct member *m)
 {
     const struct view *out = &op->copy->out, *x = &op->copy->x.view;
-    bool single = x->data && view_is_dense(out);
-    for (int d = 0; d < x->rank; d++)
-        single &= x->strides[d] == 0 || x->dims[d] == 1;
-    *m = (struct member){.kind = MEMBER_SPREAD,
-                         .out = out->data,
-                         .to = out->dtype,
-                         .args = {x->data},
-                         .from = {x->dtype},
-                         .count = 1};
-    *n = view_elements(out);
-    return single && *n > SCALAR_FEW;
+    const struct copy_shape s = scalar_copy_shape(out, x);
+    const int last = s.rank - 1;
+    const int64_t width = (int64_t)dtype_bytes(out->dtype), columns = s.rank > 0 ? s.dims[last] : 1;
+    const bool spread = s.rank > 0 && s.x[last] == 0 && (s.rank == 1 || s.x[0] == 0);
+    *m = (struct member){.kind = spread ? MEMBER_SPREAD : MEMBER_MOVE,
+                         .out = {out->data, out->dtype, DENSE, false},
+                         .args = {{x->data, x->dtype, DENSE, s.rank > 0 && s.x[last] == 0}},
+                         .count = 1,
+                         .n = view_elements(out)};
+    if (s.rank == 0 || s.rank > 2 || !x->data || m->n <= SCALAR_FEW || s.out[last] != width ||
+        (s.x[last] != width && s.x[last] != 0) || (!spread && !scalar_is_in_memory(t, x->data)))
+        return false;
+    if (s.rank == 1)
+        return spread;
+    m->columns = columns;
+    if (s.out[0] != columns * width)
+        m->out.stride = s.out[0];
+    if (s.x[0] != columns * width || m->args[0].single)
+        m->args[0].stride = s.x[0];
+    return s.out[0] > 0 && s.x[0] >= 0 && scalar_is_in_memory(t, out->data);
 }
 
 /* Loading an f16 changes signaling NaNs. */
@@ -92,44 +120,83 @@ static int type_lanes(struct arena *scratch, enum dtype t)
     return plan_lanes(scratch, &convert, NULL);
 }
 
-/* The operation as a member, of *n elements; returns the number of lanes that it allows, or 0. */
-static int as_member(const struct translation *t, const struct scalar_op *op, struct member *m,
-                     int64_t *n)
+/* The operation as a member; returns the number of lanes that it allows, or 0. */
+static int as_member(const struct translation *t, const struct scalar_op *op, struct member *m)
 {
     struct arena *scratch = &t->pl->scratch;
     switch ((enum scalar_kind)op->kind) {
-    case SCALAR_APPLY: return as_apply(t, op, m, n) ? plan_lanes(scratch, m->meaning, NULL) : 0;
-    case SCALAR_MOVE: return as_move(t, op, m, n) ? type_lanes(scratch, m->to) : 0;
-    case SCALAR_COPY: return as_spread(t, op, m, n) ? type_lanes(scratch, m->to) : 0;
+    case SCALAR_APPLY: return as_apply(op, m) ? plan_lanes(scratch, m->meaning, NULL) : 0;
+    case SCALAR_MOVE: return as_move(t, op, m) ? type_lanes(scratch, m->out.type) : 0;
+    case SCALAR_COPY: return as_copy(t, op, m) ? type_lanes(scratch, m->out.type) : 0;
     default: return 0;
     }
 }
 
 /* ---- the extent of a group ---- */
 
-static bool overlaps(const char *x, size_t x_width, const char *y, size_t y_width, int64_t n)
+static const char *end_of(const struct elements *p, const struct member *m)
 {
-    const bool same = x == y && x_width == y_width;
-    return !same && x < y + (size_t)n * y_width && y < x + (size_t)n * x_width;
+    const int64_t columns = m->columns > 0 ? m->columns : m->n,
+                  row = p->single ? width_of(p) : columns * width_of(p);
+    return (const char *)p->at + (m->n / columns - 1) * stride_of(p, columns) + row;
+}
+
+static bool overlaps(const struct elements *x, const struct member *of_x, const struct elements *y,
+                     const struct member *of_y)
+{
+    return !is_same(x, y) && (const char *)x->at < end_of(y, of_y) &&
+           (const char *)y->at < end_of(x, of_x);
 }
 
 /* Whether one of them writes elements that the other accesses at another position. */
-static bool conflict(const struct member *x, const struct member *y, int64_t n)
+static bool conflict(const struct member *x, const struct member *y)
 {
-    const size_t x_width = dtype_bytes(x->to), y_width = dtype_bytes(y->to);
-    bool found = overlaps(x->out, x_width, y->out, y_width, n);
+    bool found = overlaps(&x->out, x, &y->out, y);
     for (int k = 0; k < x->count; k++)
-        found |= overlaps(x->args[k], dtype_bytes(x->from[k]), y->out, y_width, n);
+        found |= overlaps(&x->args[k], x, &y->out, y);
     for (int k = 0; k < y->count; k++)
-        found |= overlaps(y->args[k], dtype_bytes(y->from[k]), x->out, x_width, n);
+        found |= overlaps(&y->args[k], y, &x->out, x);
     return found;
 }
 
-static bool may_join(const struct group *g, const struct member *m)
+/* Rows that end with many elements outside of vectors are not worth it. */
+static bool are_long(int64_t columns, int lanes)
 {
-    bool found = conflict(m, m, g->n);
+    const int64_t rest = columns % lanes, vectors = columns / lanes + rest / 4 + rest % 4;
+    return vectors * lanes <= 2 * columns;
+}
+
+/* Whether there are as many strides of rows as a loop allows. */
+static bool strides_fit(const struct group *g, const struct member *next, int64_t columns)
+{
+    int64_t strides[JIT_MOST_STRIDES];
+    int count = 0;
+    for (int k = 0; k <= g->count; k++) {
+        const struct member *m = k < g->count ? &g->members[k] : next;
+        for (int j = -1, at; j < m->count; j++) {
+            const int64_t stride = stride_of(j < 0 ? &m->out : &m->args[j], columns);
+            for (at = 0; at < count && strides[at] != stride;)
+                at++;
+            if (at == JIT_MOST_STRIDES)
+                return false;
+            strides[at] = stride;
+            count = at == count ? at + 1 : count;
+        }
+    }
+    return true;
+}
+
+static bool may_join(const struct group *g, const struct member *m, int lanes)
+{
+    const int64_t columns = m->columns > 0 ? m->columns : g->columns;
+    if (g->count > 0 &&
+        (m->n != g->n || (m->columns > 0 && g->columns > 0 && columns != g->columns)))
+        return false;
+    if (columns > 0 && ((g->count > 0 && !are_long(columns, lanes)) || !strides_fit(g, m, columns)))
+        return false;
+    bool found = conflict(m, m);
     for (int k = 0; k < g->count && !found; k++)
-        found = conflict(&g->members[k], m, g->n);
+        found = conflict(&g->members[k], m);
     return !found;
 }
 
@@ -138,15 +205,16 @@ static void find_members(struct group *g, int first)
     const struct scalar_code *code = g->t->code;
     for (int k = first; k < code->op_count && g->count < MOST_OPS; k++) {
         struct member m;
-        int64_t n;
-        const int lanes =
-            k > first && g->t->labels[k] >= 0 ? 0 : as_member(g->t, &code->ops[k], &m, &n);
-        if (lanes == 0 || (g->count > 0 && n != g->n))
+        int lanes = k > first && g->t->labels[k] >= 0 ? 0 : as_member(g->t, &code->ops[k], &m);
+        if (lanes == 0)
             return;
-        g->n = n;
-        if (!may_join(g, &m))
+        lanes = lanes < g->lanes ? lanes : g->lanes;
+        if (!may_join(g, &m, lanes))
             return;
-        g->lanes = lanes < g->lanes ? lanes : g->lanes;
+        g->n = m.n;
+        g->lanes = lanes;
+        if (m.columns > 0)
+            g->columns = m.columns;
         g->members[g->count++] = m;
     }
 }
@@ -158,8 +226,8 @@ static int reads_within(const struct group *g, const void *at)
     bool made = false;
     for (int k = 0; k < g->count; k++) {
         for (int j = 0; j < g->members[k].count && made; j++)
-            n += g->members[k].args[j] == at;
-        made |= g->members[k].out == at;
+            n += g->members[k].args[j].at == at;
+        made |= g->members[k].out.at == at;
     }
     return n;
 }
@@ -167,7 +235,7 @@ static int reads_within(const struct group *g, const void *at)
 static bool is_last_write(const struct group *g, int member)
 {
     for (int k = member + 1; k < g->count; k++)
-        if (g->members[k].out == g->members[member].out)
+        if (is_same(&g->members[k].out, &g->members[member].out))
             return false;
     return true;
 }
@@ -176,62 +244,88 @@ static void find_stored(struct group *g)
 {
     for (int k = 0; k < g->count; k++) {
         struct member *m = &g->members[k];
-        const struct cell *c = scalar_cell_at(g->t, m->out);
-        m->stored = is_last_write(g, k) && (!c || c->is_result || c->at != (const char *)m->out ||
-                                            c->reads > reads_within(g, m->out));
+        const struct cell *c = scalar_cell_at(g->t, m->out.at);
+        m->stored = is_last_write(g, k) &&
+                    (!c || c->is_result || c->at != (const char *)m->out.at ||
+                     m->out.stride != DENSE || c->reads > reads_within(g, m->out.at));
     }
 }
 
 /* ---- elements ---- */
 
-static void set_known(struct group *g, const void *at, enum dtype type, int value)
+static void set_known(struct group *g, const struct elements *place, int value)
 {
     for (int k = 0; k < g->known_count; k++)
-        if (g->known[k].at == at)
-            g->known[k].at = NULL;
-    g->known[g->known_count++] = (struct known_elements){at, type, value};
+        if (g->known[k].place.at == place->at)
+            g->known[k].place.at = NULL;
+    g->known[g->known_count++] = (struct known_elements){*place, value};
 }
 
-static int read_elements(struct group *g, const void *at, enum dtype type, int64_t offset)
+/* The address of elements from a column on. */
+static char *address_of(const struct group *g, const struct elements *p, int64_t column)
 {
+    return (char *)(uintptr_t)p->at + (p->single ? 0 : column * width_of(p)) +
+           (g->row > 0 ? g->row * stride_of(p, g->columns) : 0);
+}
+
+static void set_stride(const struct group *g, const struct elements *p)
+{
+    if (g->in_rows)
+        jit_set_stride(g->t->b, stride_of(p, g->columns));
+}
+
+static int read_elements(struct group *g, const struct elements *p, int64_t column)
+{
+    struct jit_builder *b = g->t->b;
     for (int k = 0; k < g->known_count; k++)
-        if (g->known[k].at == at)
-            return g->known[k].type == type ? g->known[k].value
-                                            : jit_bitcast(g->t->b, type, g->known[k].value);
-    const char *from = (const char *)at + (size_t)offset * dtype_bytes(type);
-    const int v = jit_element(g->t->b, (char *)(uintptr_t)from, type);
-    if (v != JIT_NONE)
-        set_known(g, at, type, v);
+        if (g->known[k].place.at && is_same(&g->known[k].place, p))
+            return g->known[k].place.type == p->type ? g->known[k].value
+                                                     : jit_bitcast(b, p->type, g->known[k].value);
+    char *at = address_of(g, p, column);
+    const int v = p->single ? jit_single(b, at, p->type) : jit_element(b, at, p->type);
+    if (v == JIT_NONE)
+        return v;
+    set_stride(g, p);
+    g->known[g->known_count++] = (struct known_elements){*p, v};
     return v;
 }
 
-static bool compute_member(struct group *g, const struct member *m, int64_t offset)
+/* The key of a spread's element. */
+static struct elements key_of(const struct member *m)
+{
+    return (struct elements){m, m->out.type, 0, true};
+}
+
+static bool compute_member(struct group *g, const struct member *m, int64_t column)
 {
     struct jit_builder *b = g->t->b;
+    const struct elements key = key_of(m);
     int args[KERN_MAX_ARGS], v;
     for (int k = 0; k < m->count && m->kind != MEMBER_SPREAD; k++) {
-        args[k] = read_elements(g, m->args[k], m->from[k], offset);
+        args[k] = read_elements(g, &m->args[k], column);
         if (args[k] == JIT_NONE)
             return false;
     }
-    v = m->kind == MEMBER_SPREAD ? read_elements(g, m, m->to, offset)
+    v = m->kind == MEMBER_SPREAD ? read_elements(g, &key, column)
         : m->kind == MEMBER_MOVE ? args[0]
                                  : plan_expand(b, m->meaning, args, m->count);
     if (v == JIT_NONE)
         return false;
-    set_known(g, m->out, m->to, v);
-    if (m->stored)
-        jit_put_element(b, (char *)(uintptr_t)m->out + (size_t)offset * dtype_bytes(m->to), v);
+    set_known(g, &m->out, v);
+    if (m->stored) {
+        jit_put_element(b, address_of(g, &m->out, column), v);
+        set_stride(g, &m->out);
+    }
     return true;
 }
 
-static bool compute_elements(struct group *g, int spread_count, int64_t offset, int lanes)
+static bool compute_elements(struct group *g, int spread_count, int64_t column, int lanes)
 {
     jit_set_lanes(g->t->b, lanes);
     g->known_count = spread_count;
     bool ok = true;
     for (int k = 0; k < g->count && ok; k++)
-        ok = compute_member(g, &g->members[k], offset);
+        ok = compute_member(g, &g->members[k], column);
     return ok;
 }
 
@@ -243,21 +337,22 @@ static bool spread_all(struct group *g)
         if (m->kind != MEMBER_SPREAD)
             continue;
         jit_set_lanes(g->t->b, 1);
-        const int v = scalar_read_element(g->t, m->args[0], m->to);
+        const int v = scalar_read_element(g->t, m->args[0].at, m->out.type);
         jit_set_lanes(g->t->b, g->lanes);
         if (v == JIT_NONE)
             return false;
-        set_known(g, m, m->to, jit_splat(g->t->b, v));
+        const struct elements key = key_of(m);
+        set_known(g, &key, jit_splat(g->t->b, v));
     }
     return true;
 }
 
-static bool compute_group(struct group *g)
+/* n adjacent elements: all, or those of a row. */
+static bool compute_run(struct group *g, int spread_count, int64_t n)
 {
-    int64_t at = g->n - g->n % g->lanes;
-    bool ok = spread_all(g);
-    const int spread_count = g->known_count;
-    if (ok && at > MOST_UNROLLED * g->lanes) {
+    int64_t at = n - n % g->lanes;
+    bool ok = true;
+    if (at > MOST_UNROLLED * g->lanes) {
         jit_set_lanes(g->t->b, g->lanes);
         jit_start_elements(g->t->b);
         ok = compute_elements(g, spread_count, 0, g->lanes);
@@ -265,11 +360,26 @@ static bool compute_group(struct group *g)
     } else {
         at = 0;
     }
-    for (int lanes = g->lanes; at < g->n && ok; at += lanes) {
-        lanes = g->n - at >= g->lanes ? g->lanes : g->n - at >= 4 ? 4 : 1;
+    for (int lanes = g->lanes; at < n && ok; at += lanes) {
+        lanes = n - at >= g->lanes ? g->lanes : n - at >= 4 ? 4 : 1;
         ok = compute_elements(g, spread_count, at, lanes);
     }
+    return ok;
+}
+
+static bool compute_group(struct group *g)
+{
+    bool ok = spread_all(g);
+    const int spread_count = g->known_count;
+    const int64_t columns = g->columns > 0 ? g->columns : g->n, rows = g->n / columns;
+    g->in_rows = rows * ratio_up(columns, g->lanes) > 2 * MOST_UNROLLED && rows > 1;
+    if (g->in_rows)
+        jit_start_rows(g->t->b);
+    for (; ok && g->row < (g->in_rows ? 1 : rows); g->row++)
+        ok = compute_run(g, spread_count, columns);
     jit_set_lanes(g->t->b, 1);
+    if (g->in_rows)
+        jit_end_rows(g->t->b, (int)rows);
     return ok;
 }
 

@@ -51,6 +51,10 @@ static bool reduce(const struct kernels *kern, const struct scalar_reduce *r)
     for (int k = 0; k < r->n; k++)
         if (r->origins[k].large_array)
             r->x[k].data = *r->origins[k].large_array + r->origins[k].offset;
+    if (r->ready) {
+        kern_run_ready_reduce(r->ready, r->out->data, r->x->data, *r->init);
+        return true;
+    }
     return kern->reduce(NULL, r->n, r->out, r->x, r->init, r->acc, r->reduced, &r->body);
 }
 

@@ -106,7 +106,12 @@ START_TEST(dot_agrees_with_reference)
                            expected = random_layout(&r, out_type, out_rank, out_dims);
         ck_assert(kern_dot(NULL, &out.view, &x[0].view, &x[1].view, &dims));
         ck_assert(plain_dot(NULL, &expected.view, &x[0].view, &x[1].view, &dims));
-        ck_assert_msg(views_agree(&out.view, &expected.view, rounding(out_type), 4),
+        int64_t products = view_elements(&out.view);
+        for (int i = 0; i < dims.contracting_count; i++)
+            products *= shared[2 + i];
+        const bool same_bits = dtype_is_complex(out_type) && products <= 4096;
+        ck_assert_msg(views_agree(&out.view, &expected.view, same_bits ? 0 : rounding(out_type),
+                                  same_bits ? 0 : 4),
                       "dot of %s, seed %d", dtype_spelling(types[0]), seed);
         FREE_VIEWS(&x[0], &x[1], &out, &expected);
     }

@@ -7,9 +7,9 @@
 
 /* ---- random programs ---- */
 
-enum type { S32, U32, F32, PRED, ROW, SQUARE, LONG, BIG, TYPES };
-static const char *const type_text[] = {"s32[]",  "u32[]",    "f32[]",   "pred[]",
-                                        "f32[3]", "s32[2,2]", "f32[64]", "f32[40,50]"};
+enum type { S32, U32, F32, PRED, ROW, SQUARE, LONG, GRID, BIG, TYPES };
+static const char *const type_text[] = {"s32[]",    "u32[]",   "f32[]",      "pred[]",    "f32[3]",
+                                        "s32[2,2]", "f32[64]", "f32[12,20]", "f32[40,50]"};
 
 struct scope {
     struct buf text;
@@ -146,6 +146,94 @@ static void small_arrays(struct writer *w, struct scope *s)
         keep(s, SQUARE,
              emit(w, s, "s32[2,2]", "dynamic-update-slice(v%d, v%d, v%d, v%d)", pick(w, s, SQUARE),
                   a, pick(w, s, S32), pick(w, s, S32)));
+        break;
+    }
+}
+
+/* Two parts of a grid, exchanged. */
+static void rotate_grid(struct writer *w, struct scope *s, int x)
+{
+    const int d = (int)random_in(&w->r, 0, 1), at = (int)random_in(&w->r, 1, 11);
+    int parts[2];
+    for (int k = 0; k < 2; k++) {
+        char type[40], bounds[80];
+        const int from = k ? at : 0, to = k ? (d ? 20 : 12) : at;
+        snprintf(type, sizeof type, d ? "f32[12,%d]" : "f32[%d,20]", to - from);
+        snprintf(bounds, sizeof bounds, d ? "[0:12], [%d:%d]" : "[%d:%d], [0:20]", from, to);
+        parts[k] = emit(w, s, type, "slice(v%d), slice={%s}", x, bounds);
+    }
+    keep(s, GRID,
+         emit(w, s, "f32[12,20]", "concatenate(v%d, v%d), dimensions={%d}", parts[1], parts[0], d));
+}
+
+/* One row or column, repeated. */
+static void spread_row(struct writer *w, struct scope *s, int x)
+{
+    const int d = (int)random_in(&w->r, 0, 1), at = (int)random_in(&w->r, 0, 11);
+    int a = d ? emit(w, s, "f32[1,20]", "slice(v%d), slice={[%d:%d], [0:20]}", x, at, at + 1)
+              : emit(w, s, "f32[12,1]", "slice(v%d), slice={[0:12], [%d:%d]}", x, at, at + 1);
+    a = emit(w, s, d ? "f32[20]" : "f32[12]", "reshape(v%d)", a);
+    keep(s, GRID, emit(w, s, "f32[12,20]", "broadcast(v%d), dimensions={%d}", a, d));
+}
+
+/* A part at a constant place that was or is another part. */
+static void update_part(struct writer *w, struct scope *s, int x)
+{
+    int i = emit(w, s, "s32[]", "constant(%d)", (int)random_in(&w->r, -2, 14)),
+        j = random_in(&w->r, 0, 3) ? i : pick(w, s, S32), a;
+    if (random_in(&w->r, 0, 1)) {
+        a = emit(w, s, "f32[5,9]", "slice(v%d), slice={[2:12:2], [11:20]}", x);
+        keep(s, GRID,
+             emit(w, s, "f32[12,20]", "dynamic-update-slice(v%d, v%d, v%d, v%d)", pick(w, s, GRID),
+                  a, i, j));
+        return;
+    }
+    a = emit(w, s, "f32[10,18]", "dynamic-slice(v%d, v%d, v%d), dynamic_slice_sizes={10,18}", x, j,
+             i);
+    i = emit(w, s, "s32[2]", "constant({%d, %d})", (int)random_in(&w->r, 0, 3),
+             (int)random_in(&w->r, -1, 2));
+    keep(s, GRID,
+         emit(w, s, "f32[12,20]",
+              "scatter(v%d, v%d, v%d), update_window_dims={0,1}, inserted_window_dims={}, "
+              "scatter_dims_to_operand_dims={0,1}, index_vector_dim=0, to_apply=sum",
+              pick(w, s, GRID), i, a));
+}
+
+static void grids(struct writer *w, struct scope *s)
+{
+    int x = pick(w, s, GRID), a, b;
+    switch (random_in(&w->r, 0, 8)) {
+    case 0: rotate_grid(w, s, x); break;
+    case 1: spread_row(w, s, x); break;
+    case 2: update_part(w, s, x); break;
+    case 3:
+        a = emit(w, s, "f32[11,19]", "slice(v%d), slice={[1:12], [0:19]}", x);
+        keep(s, GRID,
+             emit(w, s, "f32[12,20]", "pad(v%d, v%d), padding=0_1x1_0", a, pick(w, s, F32)));
+        break;
+    case 4:
+        a = emit(w, s, "f32[20,12]", "reshape(v%d)", x);
+        keep(s, GRID, emit(w, s, "f32[12,20]", "transpose(v%d), dimensions={1,0}", a));
+        break;
+    case 5:
+        a = emit(w, s, "f32[12,3]", "slice(v%d), slice={[0:12], [4:7]}", x);
+        b = emit(w, s, "f32[1,3]", "slice(v%d), slice={[3:4], [0:3]}", a);
+        keep(s, ROW, emit(w, s, "f32[3]", "reshape(v%d)", b));
+        break;
+    case 6:
+        keep(s, F32,
+             emit(w, s, "f32[]", "reduce(v%d, v%d), dimensions={0,1}, to_apply=most", x,
+                  pick(w, s, F32)));
+        break;
+    case 7:
+        a = emit(w, s, "f32[20]", "reduce(v%d, v%d), dimensions={0}, to_apply=most", x,
+                 pick(w, s, F32));
+        keep(s, GRID, emit(w, s, "f32[12,20]", "broadcast(v%d), dimensions={1}", a));
+        break;
+    default:
+        a = emit(w, s, "pred[12,20]", "compare(v%d, v%d), direction=LT", x, pick(w, s, GRID));
+        b = emit(w, s, "pred[12,20]", "reverse(v%d), dimensions={0}", a);
+        keep(s, GRID, emit(w, s, "f32[12,20]", "select(v%d, v%d, v%d)", b, x, pick(w, s, GRID)));
         break;
     }
 }
@@ -312,7 +400,7 @@ static void control(struct writer *w, struct scope *s, int depth)
 static void statements(struct writer *w, struct scope *s, int depth)
 {
     for (int k = (int)random_in(&w->r, 2, 12); k > 0 && w->budget > 0; k--, w->budget--)
-        switch (random_in(&w->r, 0, 6)) {
+        switch (random_in(&w->r, 0, 8)) {
         case 0:
             if (depth < 3)
                 control(w, s, depth);
@@ -323,7 +411,8 @@ static void statements(struct writer *w, struct scope *s, int depth)
             if (w->types > BIG)
                 large_arrays(w, s);
             break;
-        default: arithmetic(w, s, (enum type)random_in(&w->r, 0, LONG)); break;
+        case 4: grids(w, s); break;
+        default: arithmetic(w, s, (enum type)random_in(&w->r, 0, GRID)); break;
         }
 }
 
@@ -337,6 +426,8 @@ static void random_program(struct buf *text, uint64_t seed)
     buf_printf(text,
                "HloModule m\nsum {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT r = "
                "f32[] add(x, y)\n}\n"
+               "most {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT r = "
+               "f32[] maximum(x, y)\n}\n"
                "less {\n  x = s32[] parameter(0)\n  y = s32[] parameter(1)\n  ROOT r = pred[] "
                "compare(x, y), direction=LT\n}\n"
                "%sENTRY e {\n  z = s32[] constant(0)\n",
@@ -374,7 +465,7 @@ static bool is_scalar_program(const struct run *r)
 START_TEST(random_programs_agree_with_reference)
 {
     int scalar[2] = {0};
-    for (uint64_t seed = 1; seed <= 400; seed++) {
+    for (uint64_t seed = 1; seed <= 600; seed++) {
         struct buf text = {0};
         struct run fast, plain;
         random_program(&text, seed);
