@@ -8,6 +8,7 @@
  */
 #include "kern/gather_windows.h"
 #include "kern/indexed.h"
+#include "kern/points.h"
 
 /* Work per part, in bytes moved, index tuples counted as TUPLE bytes each. */
 enum { PART = 96 << 10, TUPLE = 12 };
@@ -104,12 +105,17 @@ void kern_gather(struct thread_pool *workers, const struct view *out, const stru
                  const struct view *indices, const struct kern_gather_dims *dims)
 {
     enum { FEW = 8, LARGE = 32 << 10, STREAMED_RUN = 256 }; /* windows; bytes */
+    struct points points;
     struct windows w;
     struct window_runs runs;
     struct gather g = {.w = &w, .runs = &runs, .result = out->data, .operand = operand->data};
     const int64_t width = (int64_t)dtype_bytes(out->dtype), elements = view_elements(out);
     if (elements == 0)
         return;
+    if (points_init(&points, out, operand, indices, dims)) {
+        points_gather(workers, &points, (size_t)width);
+        return;
+    }
     windows_init(&w, out, operand, indices, dims, dims->slice_sizes);
     if (!w.fits) {
         kern_fill(workers, out, (const union kern_element[]){{{0}}});
@@ -257,12 +263,12 @@ static void cut_scatter(struct scatter *s, int64_t parts, const struct kern_gath
 
 /* Whether several threads are faster, although each of them reads all index tuples: windows take
  * longer than tuples. */
-static bool is_shared(const struct windows *w, const struct view *out, const struct view *updates)
+static bool is_shared(int64_t count, const struct view *out, const struct view *updates)
 {
     enum { SHARED_FROM = 2 * PART, NEAR = 512 << 10, WINDOW = 32 }; /* bytes */
     const int64_t width = (int64_t)dtype_bytes(out->dtype), bytes = view_elements(updates) * width;
-    return bytes + w->count * TUPLE >= SHARED_FROM &&
-           (bytes >= w->count * WINDOW || view_elements(out) * width > NEAR);
+    return bytes + count * TUPLE >= SHARED_FROM &&
+           (bytes >= count * WINDOW || view_elements(out) * width > NEAR);
 }
 
 static void scatter_recognised(struct thread_pool *workers, const struct view *out,
@@ -274,7 +280,7 @@ static void scatter_recognised(struct thread_pool *workers, const struct view *o
         .w = w, .combiner = *combiner, .updates = updates->data, .result = out->data};
     s.cut = -1;
     s.places = s.parts = 1;
-    if (is_shared(w, out, updates))
+    if (is_shared(w->count, out, updates))
         cut_scatter(&s, thread_pool_size(workers), dims, window);
     thread_pool_run(workers, s.parts, scatter_part, &s);
 }
@@ -381,6 +387,20 @@ static bool scatter_by_body(int n, const struct view *out, const struct view *in
     return ok;
 }
 
+/* A scatter of single elements by one thread; false: it is not of that kind. */
+static bool scatter_points(struct thread_pool *workers, const struct view *out,
+                           const struct view *indices, const struct view *updates,
+                           const struct kern_gather_dims *dims, enum kern_combine combine)
+{
+    struct points p;
+    points_fn *fn = points_combiner(combine, out->dtype);
+    if (!fn || !points_init(&p, updates, out, indices, dims) ||
+        (thread_pool_size(workers) > 1 && is_shared(p.count, out, updates)))
+        return false;
+    fn(&p);
+    return true;
+}
+
 /* spec: Scatter */
 bool kern_scatter(struct thread_pool *workers, int n, const struct view *out,
                   const struct view *indices, const struct view *updates,
@@ -389,9 +409,11 @@ bool kern_scatter(struct thread_pool *workers, int n, const struct view *out,
     int64_t window[VIEW_MAX_RANK];
     struct windows w;
     struct indexed_combiner combiner;
-    const bool combines = indexed_combiner_init(&combiner, body->combine, out->dtype);
     if (view_elements(updates) == 0)
         return true;
+    if (n == 1 && scatter_points(workers, out, indices, updates, dims, body->combine))
+        return true;
+    const bool combines = indexed_combiner_init(&combiner, body->combine, out->dtype);
     kern_update_window(out->rank, updates->dims, dims, window);
     windows_init(&w, updates, out, indices, dims, window);
     if (!w.fits)
