@@ -1,6 +1,6 @@
 /*
  * Machine code of elementwise operations has the bits of the tile kernels, with each instruction
- * set.
+ * set; one file because all tests build, run and compare functions by the same trials.
  */
 #include "jit/jit.h"
 #include "kern/cpu.h"
