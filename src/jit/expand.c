@@ -214,6 +214,12 @@ static int shift(struct expansion *e, enum lane_op op, enum lane_op op_by, int x
  * bits have no float of their size. */
 static bool has_kernel(const struct expansion *e, int y) { return width(e) != 32 && y >= 0; }
 
+/* By a constant number of bits, zero-filled. */
+static int shift_right(struct expansion *e, int x, unsigned count)
+{
+    return lane_shift(e->b, LANE_SHR, e->lane, x, count);
+}
+
 /* The bits of the type, zero-extended. */
 static int bits_of_type(struct expansion *e, int x)
 {
@@ -222,23 +228,38 @@ static int bits_of_type(struct expansion *e, int x)
                : x;
 }
 
-/* x + (x >> n), each masked. */
-static int add_halves(struct expansion *e, int x, unsigned n, uint64_t mask)
-{
-    const int m = bits(e, mask), high = lane_shift(e->b, LANE_SHR, e->lane, x, n);
-    return emit2(e, LANE_ADD, emit2(e, LANE_AND, x, m), emit2(e, LANE_AND, high, m));
-}
-
+/* Sums of adjacent bits, of pairs and of nibbles; then of bytes, the last of which hold the sum of
+ * all: it is less than 256. */
 static int count_ones(struct expansion *e, int x)
 {
+    const int nibbles = bits(e, 0x3333333333333333);
     if (e->b->target.vpopcntdq && width(e) > 16)
         return emit1(e, LANE_ONES, x);
-    x = add_halves(e, x, 1, 0x5555555555555555);
-    x = add_halves(e, x, 2, 0x3333333333333333);
-    x = add_halves(e, x, 4, 0x0f0f0f0f0f0f0f0f);
-    x = add_halves(e, x, 8, 0x00ff00ff00ff00ff);
-    x = width(e) > 16 ? add_halves(e, x, 16, 0x0000ffff0000ffff) : x;
-    return is_wide(e) ? add_halves(e, x, 32, UINT32_MAX) : x;
+    x = emit2(e, LANE_SUB, x,
+              emit2(e, LANE_AND, shift_right(e, x, 1), bits(e, 0x5555555555555555)));
+    x = emit2(e, LANE_ADD, emit2(e, LANE_AND, x, nibbles),
+              emit2(e, LANE_AND, shift_right(e, x, 2), nibbles));
+    x = emit2(e, LANE_AND, emit2(e, LANE_ADD, x, shift_right(e, x, 4)),
+              bits(e, 0x0f0f0f0f0f0f0f0f));
+    if (!is_wide(e))
+        return shift_right(e, emit2(e, LANE_MUL, x, bits(e, 0x0101010101010101)), width(e) - 8);
+    for (unsigned n = 8; n < 64; n *= 2)
+        x = emit2(e, LANE_ADD, x, shift_right(e, x, n));
+    return emit2(e, LANE_AND, x, bits(e, 0x7f));
+}
+
+/* In lanes of 32 bits, by the exponent of the number as an f32. It is exact for 24 bits; of more,
+ * some of those below the first eight are cleared, so that it is not rounded up to a power of two.
+ * The float is negative, and its sign part of the exponent, where the first bit is set. */
+static int zeros_by_exponent(struct expansion *e, int x)
+{
+    const unsigned count = dtype_bits(e->type);
+    if (count > 24)
+        x = emit2(e, LANE_AND_NOT, x, shift_right(e, x, 8));
+    x = shift_right(e, lane_emit(e->b, LANE_F32_OF_I32, LANE_F32, x, 0, 0), 23);
+    x = emit2(e, LANE_SUB, bits(e, 126 + count), x);
+    x = count == width(e) ? emit2(e, LANE_MAX, x, bits(e, 0)) : x;
+    return emit2(e, LANE_MIN, x, bits(e, count));
 }
 
 static int count_leading_zeros(struct expansion *e, int x)
@@ -246,8 +267,10 @@ static int count_leading_zeros(struct expansion *e, int x)
     x = bits_of_type(e, x);
     if (has_avx512(e) && width(e) > 16)
         return emit2(e, LANE_SUB, emit1(e, LANE_ZEROS, x), bits(e, width(e) - dtype_bits(e->type)));
+    if (width(e) == 32)
+        return zeros_by_exponent(e, x);
     for (unsigned n = 1; n < width(e); n *= 2)
-        x = emit2(e, LANE_OR, x, lane_shift(e->b, LANE_SHR, e->lane, x, n));
+        x = emit2(e, LANE_OR, x, shift_right(e, x, n));
     return emit2(e, LANE_SUB, bits(e, dtype_bits(e->type)), count_ones(e, x));
 }
 

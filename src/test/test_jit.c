@@ -1,6 +1,6 @@
 /*
  * Machine code of elementwise operations has the bits of the tile kernels, with each instruction
- * set.
+ * set; one file because all tests build, run and compare functions by the same trials.
  */
 #include "jit/jit.h"
 #include "kern/cpu.h"
@@ -311,6 +311,33 @@ START_TEST(divisions)
                 compare_division(lanes16, "divide", integers[j], divisors[k], immediate);
                 compare_division(lanes16, "remainder", integers[j], divisors[k], immediate);
             }
+}
+END_TEST
+
+/* Of numbers at the powers of two, which conversions to floats could round up, and of both signs.
+ */
+static void compare_counts(bool lanes16, const char *opcode, enum dtype t, int64_t difference)
+{
+    struct trial trial;
+    trial_begin(&trial, lanes16, 1, &t, 0);
+    for (int i = 0; i < 64; i++)
+        put_integer(t, trial.operands[0].bytes, i, ((uint64_t)1 << i) + (uint64_t)difference);
+    const int v = jit_elementwise(trial.b, opcode, t, trial.values, 1);
+    ck_assert(v != JIT_NONE);
+    trial_end(&trial, opcode, v, kern_tiles()->vector(opcode, t), t);
+}
+
+START_TEST(bit_counts)
+{
+    const bool lanes16 = choose_variant(_i);
+    static const enum dtype integers[] = {DT_S8,  DT_U8,  DT_S16, DT_U16,
+                                          DT_S32, DT_U32, DT_S64, DT_U64};
+    static const int64_t differences[] = {0, 1, -1, -2, -255, -256, -257, INT64_MIN};
+    for (size_t j = 0; j < COUNT_OF(integers); j++)
+        for (size_t k = 0; k < COUNT_OF(differences) && has_lanes(lanes16, integers[j]); k++) {
+            compare_counts(lanes16, "count-leading-zeros", integers[j], differences[k]);
+            compare_counts(lanes16, "popcnt", integers[j], differences[k]);
+        }
 }
 END_TEST
 
@@ -885,6 +912,7 @@ int main(void)
     }
     tcase_add_loop_test(t, elementwise_operations, 0, VARIANTS);
     tcase_add_loop_test(t, divisions, 0, VARIANTS);
+    tcase_add_loop_test(t, bit_counts, 0, VARIANTS);
     tcase_add_loop_test(t, constants, 0, VARIANTS);
     tcase_add_test(t, elements_at_offsets);
     tcase_add_loop_test(t, comparisons, 0, VARIANTS);
