@@ -28,9 +28,23 @@ enum native {
 
 /* The low W bits, and for a signed S their sign extended. */
 #define WRAP(x, S, U, W) ((S)((S)((U)(x) << (8 * sizeof(S) - W)) >> (8 * sizeof(S) - W)))
-/* Rounds towards zero and clamps to low..high, where edge = high + 1 is exact in F; NaN gives 0. */
+/* Numbers clamped to low..high, which are exact; NaN gives 0. */
+#define CLAMP(id, F)                                                                               \
+    static inline F clamp_##id(F x, F low, F high)                                                 \
+    {                                                                                              \
+        F y = x < low ? low : x;                                                                   \
+        y = y > high ? high : y;                                                                   \
+        return x == x ? y : 0;                                                                     \
+    }
+CLAMP(float, float)
+CLAMP(double, double)
+/* Rounds towards zero and clamps to low..high, where edge = high + 1 is exact in F; NaN gives 0. If
+ * high is exact too, x is clamped before it is converted: masks need not be narrowed. */
 #define HOLD(x, F, S, low, high, edge)                                                             \
-    ((x) < (F)edge ? (x) > (F)low ? (S)(x) : low : (x) >= (F)edge ? high : 0)
+    ((F)high < (F)edge ? (S)clamp_##F(x, (F)low, (F)high)                                          \
+     : (x) < (F)edge   ? (x) > (F)low ? (S)(x) : low                                               \
+     : (x) >= (F)edge  ? high                                                                      \
+                       : 0)
 
 /* The conversions of every native type to one: the values of an integer, a float and a double x in
  * it. */
