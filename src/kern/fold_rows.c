@@ -352,3 +352,169 @@ bool tile_extreme_codes(enum dtype t, float *out, const uint16_t *x, int64_t row
     const int16_t end = greatest ? least_lane(other, INT16_MIN) : least_lane(other, INT16_MAX);
     return !any_nan && (greatest ? end >= -infinity - 1 : end <= infinity);
 }
+
+/* ---- sums of bf16 ---- */
+
+/* Adds the remaining n elements to their lanes, then all lanes pairwise. Lane 4 * k + j is
+ * lanes[j][k]. */
+enum { FOURS = REDUCER_LANES / 4 };
+static inline double sum_lanes(double lanes[4][FOURS], const uint16_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        lanes[i % 4][i / 4] += one_bf16(x[i]);
+    KERN_UNROLL
+    for (int step = FOURS / 2; step > 0; step /= 2)
+        for (int j = 0; j < 4; j++)
+            for (int k = 0; k < step; k++)
+                lanes[j][k] += lanes[j][k + step];
+    return (lanes[0][0] + lanes[2][0]) + (lanes[1][0] + lanes[3][0]);
+}
+
+static double sum_any(const uint16_t *x, int64_t n)
+{
+    double lanes[4][FOURS];
+    int64_t i = 0;
+    for (int j = 0; j < REDUCER_LANES; j++)
+        lanes[j % 4][j / 4] = -0.0; /* -0 + x is x, for -0 as well */
+    for (; i + REDUCER_LANES <= n; i += REDUCER_LANES)
+        for (int j = 0; j < REDUCER_LANES; j++)
+            lanes[j % 4][j / 4] += one_bf16(x[i + j]);
+    return sum_lanes(lanes, x + i, n - i);
+}
+
+typedef uint64_t quads __attribute__((vector_size(TILE_BYTES)));
+typedef uint32_t pairs __attribute__((vector_size(TILE_BYTES)));
+
+/*
+ * A sum without conversions, which cost more than the additions: the bits of a bf16, placed at the
+ * exponent and the first mantissa bits of an f64, are the number times 2^-896. Sums are scaled
+ * likewise: every bf16 is a multiple of 2^-133, so no bit is lost to the subnormals of f64.
+ * Infinities and NaN are detected and left to sum_any.
+ *
+ * Shifted right by 3 as signed numbers, the bf16 in the upper halves of 32 bits have the right bits
+ * except for three copies of the sign, and in the upper half of 64 bits they are in the right
+ * position.
+ */
+static double sum_in_lanes(const uint16_t *x, int64_t n)
+{
+    enum { PARTS = 2 * REDUCER_LANES / TILE_BYTES, QUADS = TILE_BYTES / 8 };
+    const quads number = (quads){0} + 0x8fffe00000000000;
+    doubles a[PARTS], b[PARTS], c[PARTS], d[PARTS]; /* the first of each word's four numbers, ... */
+    double lanes[4][FOURS];
+    codes specials = {0};
+    int64_t i = 0;
+    for (int p = 0; p < PARTS; p++)
+        a[p] = b[p] = c[p] = d[p] = -(doubles){0};
+    for (; i + REDUCER_LANES <= n; i += REDUCER_LANES) {
+        KERN_UNROLL
+        for (int p = 0; p < PARTS; p++) {
+            quads w;
+            memcpy(&w, x + i + p * TILE_BYTES / 2, sizeof w);
+            specials |= ((codes)w & 0x7f80) + 0x80;
+            const quads upper = (quads)((words)w >> 3),
+                        lower = (quads)((words)((pairs)w << 16) >> 3);
+            a[p] += (doubles)(lower << 32 & number);
+            b[p] += (doubles)(upper << 32 & number);
+            c[p] += (doubles)(lower & number);
+            d[p] += (doubles)(upper & number);
+        }
+    }
+    if (least_lane(specials, INT16_MIN) < 0)
+        return sum_any(x, n);
+    for (int p = 0; p < PARTS; p++) {
+        const doubles made[] = {a[p], b[p], c[p], d[p]};
+        for (int j = 0; j < 4; j++) {
+            const doubles whole = made[j] * 0x1p896;
+            memcpy(lanes[j] + p * QUADS, &whole, sizeof whole);
+        }
+    }
+    return sum_lanes(lanes, x + i, n - i);
+}
+
+enum {
+    STEP = 4 * CODES,
+    BLOCK = 256,   /* elements that are added in one way */
+    SPAN_F32 = 13, /* of exponents: sums of 8 elements are exact */
+    SPAN_F64 = 34, /* so are those of KERN_TILE, in any order */
+    GREATEST = 250 /* exponent of elements whose sums are finite */
+};
+struct exponents {
+    int least, greatest; /* of elements that are not 0; `least` may be 1 less */
+};
+
+static inline struct exponents find_exponents(const uint16_t *x, int64_t n)
+{
+    codes greatest = {0}, least = greatest + INT16_MAX, c;
+    for (int64_t i = 0; i < n; i += CODES) {
+        memcpy(&c, x + i, sizeof c);
+        c &= INT16_MAX;
+        greatest = greater_codes(c, greatest);
+        least = lesser_codes(c + INT16_MAX, least); /* 0 is the greatest of these */
+    }
+    return (struct exponents){(uint16_t)(least_lane(least, INT16_MIN) + INT16_MIN) >> 7,
+                              least_lane(greatest, INT16_MAX) >> 7};
+}
+
+static inline bool span_at_most(struct exponents e, int span)
+{
+    return e.greatest <= GREATEST && e.greatest - e.least <= span;
+}
+
+static inline floats sums_of_two(const uint16_t *x)
+{
+    words w;
+    memcpy(&w, x, sizeof w);
+    return (floats)(w << 16) + (floats)(w & -0x10000);
+}
+
+/* Eight elements in f32, then in f64: all of these sums are exact. */
+static inline void add_exactly(doubles *s, const uint16_t *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i += STEP) {
+        const floats eight = (sums_of_two(x + i) + sums_of_two(x + i + CODES)) +
+                             (sums_of_two(x + i + 2 * CODES) + sums_of_two(x + i + 3 * CODES));
+        for (int k = 0; k < WIDTH / HALF; k++)
+            s[k] += read_f32((const float *)&eight + k * HALF);
+    }
+}
+
+/* Adds a multiple of STEP elements; false if their sum may be rounded. */
+static inline bool add_block(struct exponents *all, doubles *s, const uint16_t *x, int64_t n)
+{
+    const struct exponents e = find_exponents(x, n);
+    if (!span_at_most(e, SPAN_F32))
+        return false;
+    all->least = e.least < all->least ? e.least : all->least;
+    all->greatest = e.greatest > all->greatest ? e.greatest : all->greatest;
+    add_exactly(s, x, n);
+    return true;
+}
+
+/* Where the elements of a tile are close enough to each other, no order rounds. */
+double tile_sum_bf16(const uint16_t *x, int64_t n)
+{
+    struct exponents all = {INT16_MAX, 0};
+    doubles s[2] = {-(doubles){0}, -(doubles){0}};
+    uint16_t copy[BLOCK];
+    int64_t i = 0;
+    if (n < REDUCER_LANES)
+        return sum_any(x, n);
+    for (; i + BLOCK <= n; i += BLOCK)
+        if (!add_block(&all, s, x + i, BLOCK))
+            return sum_in_lanes(x, n);
+    if (i < n) {
+        const int64_t count = round_up(n - i, STEP);
+        for (int64_t k = 0; k < count; k++)
+            copy[k] = 0x8000;
+        memcpy(copy, x + i, (size_t)(n - i) * sizeof *x);
+        if (!add_block(&all, s, copy, count))
+            return sum_in_lanes(x, n);
+    }
+    if (!span_at_most(all, SPAN_F64))
+        return sum_in_lanes(x, n);
+    s[0] += s[1];
+    double sum = s[0][0];
+    for (int k = 1; k < HALF; k++)
+        sum += s[0][k];
+    return sum;
+}

@@ -7,7 +7,8 @@
 enum {
     /* elements of a tile, where rows are reduced; more if a longer row must be whole */
     REDUCTION_TILE = 4 * KERN_TILE,
-    /* of several rows that are reduced and used: ops on row values cost a call for each block */
+    /* of several rows, as ops on row values cost a call for each block; not where elements that are
+     * only reduced are in a tile */
     ROWS_TILE = 16 * KERN_TILE,
     MANY_BLOCKS = 16,           /* so that each thread has some */
     TILE_BYTES = 8 * KERN_TILE, /* where nothing is reduced: a block costs as much as some bytes */
@@ -71,11 +72,20 @@ static void choose_lanes(struct fused_shape *s, bool whole, size_t width)
     s->block_columns = whole ? s->columns : min_i64(s->columns, columns - columns % REDUCER_ROWS);
 }
 
+/* Whether reductions read arrays in place, and all else is ops on row values. */
+static bool has_row_tiles_only(const struct kern_fused *f)
+{
+    bool only = f->reducer_count > 0;
+    for (int k = 0; k < f->op_count; k++)
+        only &= f->ops[k].kind == KERN_FUSED_REDUCE || f->ops[k].rows || f->ops[k].invariant;
+    return only;
+}
+
 /* Elements of a block of several rows. */
 static int64_t choose_rows_tile(const struct fused_shape *s, const struct kern_fused *f,
                                 int64_t tile)
 {
-    if (!f->whole_rows || s->lanes > 1)
+    if (s->lanes > 1 || !(f->whole_rows || has_row_tiles_only(f)))
         return tile;
     return max_i64(tile, min_i64(ROWS_TILE, s->rows / MANY_BLOCKS * s->columns));
 }

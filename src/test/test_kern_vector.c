@@ -8,7 +8,9 @@
 
 #include "kern/cpu.h"
 #include "kern/kern.h"
+#include "kern/tile.h"
 #include "op/op.h"
+#include "random_view.h"
 
 enum { N = 2048, MAX_BYTES = 16 };
 
@@ -426,6 +428,43 @@ START_TEST(nans_of_narrow_floats_keep_their_payload)
 }
 END_TEST
 
+/* Elements whose exponents span about `span`, 256 at a time, with zeros and some infinities. */
+static void random_codes(struct random *r, int span, uint16_t *x, float *wide, int64_t n)
+{
+    int from = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (i % 256 == 0)
+            from = (int)random_in(r, 0, span < 20 ? 60 : 255 - span);
+        const uint64_t bits = random_bits(r);
+        const int exponent = from + (int)(bits >> 40) % (span + 1);
+        x[i] = (uint16_t)((bits & 0x807f) | (uint64_t)(exponent & 0xff) << 7);
+        if (bits >> 60 == 0)
+            x[i] &= 0x8000;
+        if (exponent == 255)
+            x[i] &= 0xff80;
+        wide[i] = bf16_to_f32(x[i]);
+    }
+}
+
+START_TEST(sums_of_bf16_are_those_of_f32)
+{
+    const struct tile_set *sets[] = {&tile_set_baseline, tile_set()};
+    struct random r = {.state = 1};
+    uint16_t x[KERN_TILE];
+    float wide[KERN_TILE];
+    for (int trial = 0; trial < 4000; trial++) {
+        const int64_t n = random_in(&r, 1, KERN_TILE);
+        random_codes(&r, (int)random_in(&r, 0, trial % 40 == 0 ? 255 : 40), x, wide, n);
+        for (size_t k = 0; k < COUNT_OF(sets); k++) {
+            double expected = -0.0;
+            sets[k]->sum_rows_f32(&expected, wide, 1, n);
+            const double sum = sets[k]->sum_bf16(x, n);
+            ck_assert(isnan(sum) ? isnan(expected) : memcmp(&sum, &expected, sizeof sum) == 0);
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kern_vector");
@@ -439,6 +478,7 @@ int main(void)
     tcase_add_test(tcase, random_bits_agree_with_reference);
     tcase_add_test(tcase, nans_have_no_lower_bits_than_operands);
     tcase_add_test(tcase, nans_of_narrow_floats_keep_their_payload);
+    tcase_add_test(tcase, sums_of_bf16_are_those_of_f32);
     suite_add_tcase(suite, tcase);
     return check_run(suite);
 }
