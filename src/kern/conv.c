@@ -1,6 +1,7 @@
 /*
  * conv.c: convolution: brings the dimensions into a canonical order. It is computed as a matrix
- * product (conv_tiled.c; conv_windows.c where windows are large), or directly (depthwise.c) where
+ * product (conv_tiled.c; conv_planes.c where the features of the result are planes; conv_windows.c
+ * where windows are large), or directly (depthwise.c) where
  * groups of one input feature leave no matrices to multiply. An input with base dilation and window
  * stride 1 is decomposed into phases, so that the holes are not multiplied.
  *
@@ -135,6 +136,11 @@ bool conv_found_odd(struct thread_pool *workers, const char *workspaces, int64_t
     return odd;
 }
 
+bool conv_same_storage(enum dtype a, enum dtype b)
+{
+    return a == b || (dtype_is_integer(a) && dtype_is_integer(b) && dtype_bits(a) == dtype_bits(b));
+}
+
 bool conv_is_small(const struct conv *c)
 {
     enum { SMALL = 1 << 20 }; /* products; with fewer, starting a second thread does not pay off */
@@ -154,7 +160,9 @@ static enum conv_outcome conv_whole(struct thread_pool *workers, const struct co
     }
     if (depthwise_applies(c))
         return depthwise_run(workers, c) ? CONV_DONE : CONV_NO_MEMORY;
-    return conv_windows_applies(c) ? conv_windows(workers, c) : conv_tiled(workers, c);
+    if (conv_windows_applies(c))
+        return conv_windows(workers, c);
+    return conv_planes_applies(c) ? conv_planes(workers, c) : conv_tiled(workers, c);
 }
 
 /* ---- base dilation ---- */
@@ -306,11 +314,11 @@ const char *kern_conv_choice(const struct view *out, const struct view *lhs, con
     if (conv_windows_applies(&c))
         return phases ? "phase by phase, windows in place by the kernel in panels"
                       : "windows in place by the kernel in panels";
-    if (conv_by_rows(&c))
-        return phases ? "phase by phase, patches in rows by the kernel in panels"
-                      : "patches in rows by the kernel in panels";
-    return phases ? "phase by phase, the kernel in rows by patches in panels"
-                  : "the kernel in rows by patches in panels";
+    if (conv_planes_applies(&c))
+        return phases ? "phase by phase, the kernel in rows by the input in place"
+                      : "the kernel in rows by the input in place";
+    return phases ? "phase by phase, patches in rows by the kernel in panels"
+                  : "patches in rows by the kernel in panels";
 }
 
 /* spec: ConvWithGeneralPadding */

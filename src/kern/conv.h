@@ -1,5 +1,6 @@
 /*
- * conv: shared by the implementations of convolution (conv_tiled.c, conv_windows.c, depthwise.c).
+ * conv: shared by the implementations of convolution (conv_planes.c, conv_tiled.c,
+ * conv_windows.c, depthwise.c).
  * Private to kern.
  */
 #ifndef HLO_KERN_CONV_H
@@ -16,6 +17,13 @@ struct conv {
     int64_t feature_groups, batch_groups;
     enum dtype work; /* type of products and sums */
 };
+
+/* Divides n into equal shares of at most `max`, each a multiple of `unit`. */
+static inline int64_t even_share(int64_t n, int64_t max, int64_t unit)
+{
+    const int64_t shares = ratio_up(n, max);
+    return min_i64(round_up(ratio_up(n, shares), unit), round_up(n, unit));
+}
 
 enum conv_outcome {
     CONV_DONE,
@@ -35,9 +43,27 @@ bool conv_found_odd(struct thread_pool *workers, const char *workspaces, int64_t
 
 bool conv_is_small(const struct conv *c); /* too little work for the thread pool */
 
-/* conv_tiled.c: as a matrix product, block by block, for any types. */
+bool conv_same_storage(enum dtype a, enum dtype b); /* the same, or integers of the same width */
+
+/* conv_region.c: a dimension of the padded and dilated input, of which a part is copied. */
+struct region_dim {
+    int64_t in, in_step, base; /* the input: positions, bytes between them, and their dilation */
+    /* what is copied: positions first, first + stride, ..., relative to that of the input's start
+     */
+    int64_t first, count, stride;
+    int64_t step; /* bytes between them in the copy */
+};
+/* Copies these elements from in->data, converted, to `region`. Returns whether some of them are in
+ * padding or in holes; then the `bytes` bytes of the region are zeroed first. */
+bool conv_fetch(const struct view *in, int rank, const struct region_dim *dims, enum dtype type,
+                char *region, int64_t bytes);
+
+/* conv_tiled.c: patches in rows by the kernel, block by block, for any types. */
 enum conv_outcome conv_tiled(struct thread_pool *workers, const struct conv *c);
-bool conv_by_rows(const struct conv *c); /* whether its patches are rows of the left matrix */
+
+/* conv_planes.c: the kernel by the input in place, for results whose features are planes. */
+bool conv_planes_applies(const struct conv *c);
+enum conv_outcome conv_planes(struct thread_pool *workers, const struct conv *c);
 
 /* conv_windows.c: for windows of more positions than the result, of any real types. */
 bool conv_windows_applies(const struct conv *c);

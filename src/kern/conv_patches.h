@@ -1,6 +1,6 @@
 /*
- * conv_patches: the elements under the windows of a convolution, as rows or columns of a matrix,
- * block by block. Private to kern.
+ * conv_patches: the elements under the windows of a convolution, as rows of a matrix, block
+ * by block. Private to kern.
  */
 #ifndef HLO_KERN_CONV_PATCHES_H
 #define HLO_KERN_CONV_PATCHES_H
@@ -55,12 +55,6 @@ enum { PATCH_DEPTH = 512, PATCH_SLACK = 64 /* bytes after the last row that may 
 /* Packs elements [k0, k1) of positions [from, to), a row for each position, `row` bytes apart. */
 void patches_rows(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1,
                   char *rows, int64_t row);
-/* patches_rows() with a column for each position, at most PATCH_COLUMNS; rows are `columns`
- * elements apart, and columns after `to` are zero. Elements have up to 8 bytes. */
-enum { PATCH_COLUMNS = 64 };
-void patches_columns(const struct patches *p, int64_t from, int64_t to, int64_t k0, int64_t k1,
-                     char *scratch, int64_t columns);
-
 /* Whether the input itself is such a matrix: the elements of every position are contiguous, and
  * positions `step` bytes apart. */
 bool patches_lie(const struct patches *p, int64_t images, int64_t *step);

@@ -1,11 +1,10 @@
 /*
  * conv_tiled.c: convolution by blocks of a matrix product (spec: ConvWithGeneralPadding).
  *
- * Where the features of the result are contiguous in memory, positions are rows of the left matrix,
- * and the kernel is the right one, packed once; otherwise the kernel is the left matrix, and
- * positions are columns of the right one. In both cases a block of patches is packed on demand,
- * directly from the input (conv_patches.c), and stays in the second-level cache. The blocking
- * depends on the shapes alone, so the number of threads changes no bit.
+ * Positions are rows of the left matrix, and the kernel is the right one, packed once. A block of
+ * patches is packed on demand, directly from the input (conv_patches.c), and stays in the
+ * second-level cache. The blocking depends on the shapes alone, so the number of threads changes no
+ * bit.
  */
 #include "kern/conv_patches.h"
 #include "kern/gemm.h"
@@ -15,7 +14,6 @@ enum {
     MAX_POSITIONS = 256,     /* maximum number of positions in a task */
     /* maximum number of features in a task whose sums are stored separately */
     MAX_FEATURES = 512,
-    FEW_FEATURES = 16, /* with so few features, panels do not pay off */
     TARGET_PARTS = 16,
     MIN_ROWS = 48, /* minimum number of rows in a task when more tasks are needed */
     ROWS = 12,     /* row granularity that suits gemm_block */
@@ -26,23 +24,20 @@ struct tiled {
     const struct conv *c;
     struct gemm g;
     struct patches patches; /* of the first group */
-    bool by_rows;           /* positions are rows */
-    bool own_panels;        /* by rows: each task packs its own panels, which no other task needs */
-    bool in_place;          /* by rows: patches are used in place, in rows `step` bytes apart */
+    bool own_panels;        /* each task packs its own panels, which no other task needs */
+    bool in_place;          /* patches are used in place, in rows `step` bytes apart */
     int64_t step;
     bool look;                              /* check panels for infinities and NaNs */
     enum dtype sum;                         /* of a whole element of C */
     int64_t groups, features, k, positions; /* features, k: per group */
     int64_t group_step;                     /* bytes of the input between groups */
     int64_t depth;                          /* elements of k in a block */
-    /* span: positions; blocks end at multiples of it; block: positions in a block; slice: features
-     * in a task */
-    int64_t span, block, slice;
-    int64_t blocks, slices; /* per group */
-    char *kernel; /* by rows: panels of all groups, or NULL; else rows, packed or in place */
-    /* by rows: the source of panels, `kernel_element` bytes between elements of k */
+    int64_t block, slice;                   /* positions and features of a task */
+    int64_t blocks, slices;                 /* per group */
+    char *kernel;                           /* panels of all groups, or NULL */
+    /* the source of panels, `kernel_element` bytes between elements of k */
     struct view matrix;
-    int64_t kernel_group, kernel_row, kernel_lane, kernel_element; /* bytes */
+    int64_t kernel_group, kernel_element; /* bytes */
     void *storage[3];
     bool direct;       /* C is the result itself */
     int64_t workspace; /* size in bytes of each worker's buffer, which starts with a flag */
@@ -54,14 +49,13 @@ struct tiled {
 
 /* ---- blocking ---- */
 
-/* Whether consecutive positions of the result, in one image or in all of them, are a fixed step
- * apart. */
-static bool is_linear(const struct view *out, bool images, int64_t *step)
+/* Whether consecutive positions of the result are a fixed step apart. */
+static bool is_linear(const struct view *out, int64_t *step)
 {
     int64_t next = 0;
     *step = 0;
     for (int d = out->rank - 1; d >= 0; d--) {
-        if (d == 1 || (d == 0 && !images) || out->dims[d] == 1)
+        if (d == 1 || out->dims[d] == 1)
             continue;
         if (*step != 0 && out->strides[d] != next)
             return false;
@@ -71,81 +65,37 @@ static bool is_linear(const struct view *out, bool images, int64_t *step)
     return true;
 }
 
-static bool same_storage(enum dtype a, enum dtype b)
-{
-    return a == b || (dtype_is_integer(a) && dtype_is_integer(b) && dtype_bits(a) == dtype_bits(b));
-}
-
-/* Whether the result has too few features for a panel, or few positions: then patches are packed as
- * rows. So they are for windows of more positions than the result (gradients of kernels): of one
- * position in the window, the columns of a panel are in short pieces. */
-static bool prefers_rows(const struct tiled *t)
-{
-    const struct conv *c = t->c;
-    const bool out_last =
-        c->out.rank == 2 || c->out.strides[1] == (int64_t)dtype_bytes(c->out.dtype);
-    if (t->features < FEW_FEATURES && t->positions < FEW_FEATURES)
-        return out_last;
-    if (t->features < FEW_FEATURES)
-        return out_last && t->patches.channel_step == t->patches.width &&
-               t->patches.channels >= FEW_FEATURES;
-    return out_last || t->positions < FEW_FEATURES || t->patches.taps > t->patches.image_points;
-}
-
 static void choose_form(struct tiled *t)
 {
     const struct conv *c = t->c;
-    const int64_t width = (int64_t)dtype_bytes(c->out.dtype);
-    t->by_rows = prefers_rows(t);
-    if (t->by_rows)
-        gemm_choose(&t->g, c->out.dtype, c->in.dtype, c->kernel.dtype, c->work, false);
-    else
-        gemm_choose(&t->g, c->out.dtype, c->kernel.dtype, c->in.dtype, c->work, false);
-    t->sum = t->g.twofold ? c->work : t->g.sum;
     int64_t step;
-    t->span = t->by_rows || t->patches.image_points < t->g.columns ? t->positions
-                                                                   : t->patches.image_points;
-    t->direct = same_storage(c->out.dtype, t->sum) &&
-                is_linear(&c->out, t->span > t->patches.image_points, &step) &&
-                (t->by_rows ? c->out.strides[1] == width || t->features == 1
-                            : step == width || t->span == 1);
+    gemm_choose(&t->g, c->out.dtype, c->in.dtype, c->kernel.dtype, c->work, false);
+    t->sum = t->g.twofold ? c->work : t->g.sum;
+    t->direct = conv_same_storage(c->out.dtype, t->sum) && is_linear(&c->out, &step) &&
+                (c->out.strides[1] == (int64_t)dtype_bytes(c->out.dtype) || t->features == 1);
 }
 
 static int64_t parts_of(const struct tiled *t) { return t->groups * t->blocks * t->slices; }
 
 static void count_parts(struct tiled *t)
 {
-    t->blocks = t->positions / t->span * ratio_up(t->span, t->block);
+    t->blocks = ratio_up(t->positions, t->block);
     t->slices = ratio_up(t->features, t->slice);
-}
-
-/* Divides n into equal shares of at most `max`, each a multiple of `unit`. */
-static int64_t even_share(int64_t n, int64_t max, int64_t unit)
-{
-    const int64_t shares = ratio_up(n, max);
-    return min_i64(round_up(ratio_up(n, shares), unit), round_up(n, unit));
 }
 
 static void cut(struct tiled *t)
 {
-    const int64_t columns = t->g.columns, rows = t->by_rows ? ROWS : columns,
-                  width = t->by_rows ? columns : ROWS;
+    const int64_t columns = t->g.columns;
     t->depth = even_share(t->k, PATCH_DEPTH, 16);
     t->row = round_up(t->depth * (int64_t)dtype_bytes(t->g.lhs), LINE) +
              LINE; /* the number of lines may be odd */
-    int64_t max =
-        BLOCK_BYTES / (t->by_rows ? t->row : gemm_lanes(&t->g, t->depth) * t->g.panel / columns);
-    max = min_i64(max, MAX_POSITIONS) / rows * rows;
-    t->block = even_share(t->span, max > rows ? max : rows, rows);
-    t->slice = round_up(min_i64(t->features, t->direct ? t->features : MAX_FEATURES), width);
-    for (count_parts(t); parts_of(t) < TARGET_PARTS && t->by_rows && t->slice > columns;
-         count_parts(t))
+    const int64_t max = min_i64(BLOCK_BYTES / t->row, MAX_POSITIONS) / ROWS * ROWS;
+    t->block = even_share(t->positions, max > ROWS ? max : ROWS, ROWS);
+    t->slice = round_up(min_i64(t->features, t->direct ? t->features : MAX_FEATURES), columns);
+    for (count_parts(t); parts_of(t) < TARGET_PARTS && t->slice > columns; count_parts(t))
         t->slice = round_up(t->slice / 2, columns);
-    for (; parts_of(t) < TARGET_PARTS && t->block >= 2 * (t->by_rows ? MIN_ROWS : columns);
-         count_parts(t))
-        t->block = round_up(t->block / 2, rows);
-    for (; parts_of(t) < TARGET_PARTS && !t->by_rows && t->slice >= 2 * MIN_ROWS; count_parts(t))
-        t->slice = round_up(t->slice / 2, ROWS);
+    for (; parts_of(t) < TARGET_PARTS && t->block >= 2 * MIN_ROWS; count_parts(t))
+        t->block = round_up(t->block / 2, ROWS);
 }
 
 /* ---- the kernel ---- */
@@ -163,66 +113,27 @@ static bool contracted_step(const struct view *k, int64_t *step)
     return n.rank <= 1;
 }
 
-/* Its dimensions in the order of the contracted index, output features first or last. */
-static void contracted_order(struct view *v, const struct view *k, bool features_first)
+/* The kernel as a matrix [k, features]. */
+static bool copy_kernel(struct thread_pool *workers, struct tiled *t)
 {
-    int64_t order[VIEW_MAX_RANK];
-    int n = 0;
-    if (features_first)
-        order[n++] = 0;
-    for (int d = 2; d < k->rank; d++)
-        order[n++] = d;
-    order[n++] = 1;
-    if (!features_first)
-        order[n++] = 0;
-    kern_view_pick(v, k, n, order);
-}
-
-/* The kernel as a matrix [k, features] or, by rows, [features, k], of elements of type `type`. */
-static bool copy_kernel(struct thread_pool *workers, struct tiled *t, struct view *kernel,
-                        bool features_first, enum dtype type)
-{
+    const struct view *k = &t->c->kernel;
     struct view from, to;
-    const int64_t size = (int64_t)dtype_bytes(type),
-                  row = features_first ? round_up(t->k * size, LINE) + LINE : 0;
-    int64_t bytes;
-    contracted_order(&from, &t->c->kernel, features_first);
-    view_dense(&to, type, from.rank, from.dims, NULL);
-    if (features_first)
-        to.strides[0] = row;
-    if (!mul_i64(features_first ? row : t->k * size, from.dims[features_first ? 0 : from.rank - 1],
-                 &bytes))
+    int64_t order[VIEW_MAX_RANK], bytes;
+    for (int d = 2; d < k->rank; d++)
+        order[d - 2] = d;
+    order[k->rank - 2] = 1;
+    order[k->rank - 1] = 0;
+    kern_view_pick(&from, k, k->rank, order);
+    view_dense(&to, k->dtype, from.rank, from.dims, NULL);
+    if (!mul_i64(t->k * (int64_t)dtype_bytes(k->dtype), k->dims[0], &bytes))
         return false;
     t->storage[0] = to.data = mem_alloc((size_t)bytes);
     if (!to.data)
         return false;
     kern_convert_view(workers, &to, &from);
-    *kernel = to;
-    return true;
-}
-
-/* Prepares the kernel as rows: in place if possible, unless rows are a multiple of a page apart,
- * since they would evict each other from the cache. */
-static bool prepare_rows(struct thread_pool *workers, struct tiled *t)
-{
-    const struct view *k = &t->c->kernel;
-    struct view copy;
-    const int64_t size = (int64_t)dtype_bytes(t->g.lhs);
-    bool in_place = k->dtype == t->g.lhs && contracted_step(k, &t->kernel_element) &&
-                    (t->kernel_element == size ||
-                     (t->g.per_lane == 1 && !t->g.twofold && k->strides[0] == size)) &&
-                    k->strides[0] % 512 != 0;
-    t->kernel = k->data;
-    t->kernel_row = k->strides[0];
-    if (!in_place) {
-        if (!copy_kernel(workers, t, &copy, true, t->g.lhs))
-            return false;
-        t->kernel = copy.data;
-        t->kernel_row = copy.strides[0];
-        t->kernel_element = size;
-    }
-    t->kernel_lane = t->kernel_element == size ? t->g.lane : t->kernel_element;
-    t->kernel_group = t->features * t->kernel_row;
+    t->matrix = to;
+    t->matrix.strides[0] = (int64_t)dtype_bytes(k->dtype);
+    t->kernel_element = t->matrix.strides[0] * k->dims[0];
     return true;
 }
 
@@ -252,12 +163,8 @@ static bool prepare_panels(struct thread_pool *workers, struct tiled *t)
     const int64_t panels = t->groups * ratio_up(t->features, t->g.columns);
     int64_t bytes;
     t->matrix = t->c->kernel;
-    if (!contracted_step(&t->matrix, &t->kernel_element)) {
-        if (!copy_kernel(workers, t, &t->matrix, false, t->matrix.dtype))
-            return false;
-        t->matrix.strides[0] = (int64_t)dtype_bytes(t->matrix.dtype);
-        t->kernel_element = t->matrix.strides[0] * t->c->kernel.dims[0];
-    }
+    if (!contracted_step(&t->matrix, &t->kernel_element) && !copy_kernel(workers, t))
+        return false;
     if (t->own_panels)
         return true;
     if (!mul_i64(gemm_lanes(&t->g, t->k) * t->g.panel, panels, &bytes))
@@ -282,10 +189,9 @@ struct part {
 static void find_part(const struct tiled *t, int64_t number, int worker, struct part *p)
 {
     const int64_t slice = number % t->slices, block = number / t->slices % t->blocks;
-    const int64_t span_blocks = ratio_up(t->span, t->block), start = block / span_blocks * t->span;
     p->group = number / t->slices / t->blocks;
-    p->from = start + block % span_blocks * t->block;
-    p->to = min_i64(p->from + t->block, start + t->span);
+    p->from = block * t->block;
+    p->to = min_i64(p->from + t->block, t->positions);
     p->first = slice * t->slice;
     p->features = min_i64(t->slice, t->features - p->first);
     p->workspace = t->workspaces + worker * t->workspace;
@@ -384,7 +290,7 @@ static void run_rows(void *context, int64_t number, int worker)
         .rows = p.to - p.from, .a_row = t->in_place ? t->step : t->row, .a_lane = t->g.lane};
     char *c = t->direct ? position_out(t, &p, p.from) : p.workspace + t->sums;
     int64_t step;
-    is_linear(&t->c->out, true, &step);
+    is_linear(&t->c->out, &step);
     b.c_row = t->direct ? step : t->slice * size;
     for (int64_t k = 0; k < t->k; k += t->depth) {
         const int64_t count = min_i64(t->depth, t->k - k);
@@ -406,62 +312,17 @@ static void run_rows(void *context, int64_t number, int worker)
         store_sums(t, &p, p.workspace + t->sums, b.c_row, size);
 }
 
-/* Packs patches of at most PATCH_COLUMNS positions as a panel. */
-static void pack_columns(const struct tiled *t, const struct part *p, int64_t from, int64_t to,
-                         int64_t k, int64_t count, char *panel)
-{
-    const struct gemm *g = &t->g;
-    if (g->per_lane == 1 && !g->twofold && t->c->in.dtype == g->rhs) {
-        patches_columns(&p->patches, from, to, k, k + count, panel, g->columns);
-        return;
-    }
-    patches_columns(&p->patches, from, to, k, k + count, p->workspace + t->raw, g->columns);
-    gemm_pack(g, t->c->in.dtype, p->workspace + t->raw, g->columns * t->patches.width,
-              t->patches.width, count, to - from, panel);
-}
-
-static void run_columns(void *context, int64_t number, int worker)
-{
-    const struct tiled *t = context;
-    const struct gemm *g = &t->g;
-    const int64_t size = (int64_t)dtype_bytes(t->sum);
-    struct part p;
-    find_part(t, number, worker, &p);
-    struct gemm_block b = {.rows = p.features, .a_row = t->kernel_row, .a_lane = t->kernel_lane};
-    char *c = t->direct ? position_out(t, &p, p.from) : p.workspace + t->sums;
-    b.c_row = t->direct ? t->c->out.strides[1] : t->block * size;
-    for (int64_t k = 0; k < t->k; k += t->depth) {
-        const int64_t count = min_i64(t->depth, t->k - k);
-        b.a =
-            t->kernel + p.group * t->kernel_group + p.first * t->kernel_row + k * t->kernel_element;
-        b.add = k > 0;
-        set_depth(g, &b, count);
-        set_starts(t, &p, &b, count);
-        for (int64_t at = p.from, end; at < p.to; at = end) {
-            end = min_i64(at + min_i64(g->columns, PATCH_COLUMNS), p.to);
-            pack_columns(t, &p, at, end, k, count, p.workspace + t->panel);
-            b.panel = p.workspace + t->panel;
-            b.n = end - at;
-            b.c = c + (at - p.from) * size;
-            gemm_block(g, &b);
-        }
-    }
-    if (!t->direct)
-        store_sums(t, &p, p.workspace + t->sums, size, b.c_row);
-}
-
 /* ---- the convolution ---- */
 
 static bool make_workspaces(struct thread_pool *workers, struct tiled *t)
 {
-    const int64_t raw = t->depth * t->patches.width * (t->by_rows ? t->block : t->g.columns);
+    const int64_t raw = t->depth * t->patches.width * t->block;
     const int64_t sums = t->block * t->slice * (int64_t)dtype_bytes(t->sum);
-    const int64_t starts = (t->by_rows ? t->block : t->slice) * (int64_t)sizeof(int32_t);
+    const int64_t starts = t->block * (int64_t)sizeof(int32_t);
     t->patch = LINE;
-    t->raw = t->patch + (t->by_rows && !t->in_place ? t->block * t->row + PATCH_SLACK : 0);
+    t->raw = t->patch + (!t->in_place ? t->block * t->row + PATCH_SLACK : 0);
     t->panel = t->raw + round_up(raw, LINE) + PATCH_SLACK;
-    t->starts =
-        t->panel + (t->by_rows && !t->own_panels ? 0 : gemm_lanes(&t->g, t->depth) * t->g.panel);
+    t->starts = t->panel + (t->own_panels ? gemm_lanes(&t->g, t->depth) * t->g.panel : 0);
     t->sums = t->starts + round_up(starts, LINE);
     t->workspace = t->sums + (t->direct ? 0 : round_up(sums, LINE));
     t->workspaces = mem_alloc((size_t)(t->workspace * thread_pool_size(workers)));
@@ -492,17 +353,15 @@ static void shape_up(struct tiled *t)
     choose_form(t);
 }
 
-/* An input whose layout differs from the order of packing is transposed first, if it is read
- * several times. */
+/* An input whose features are not contiguous is transposed first, if it is read several times. */
 static bool turn_input(struct thread_pool *workers, struct tiled *t, struct conv *turned)
 {
     const struct view *in = &t->c->in;
-    const int64_t inner = in->strides[t->by_rows ? 1 : in->rank - 1];
-    if (t->patches.taps == 1 || in->rank == 2 || inner == t->patches.width)
+    if (t->patches.taps == 1 || in->rank == 2 || in->strides[1] == t->patches.width)
         return true;
     *turned = *t->c;
     t->c = turned;
-    if (!patches_turn(workers, &turned->in, in->dtype, t->by_rows, &t->storage[2]))
+    if (!patches_turn(workers, &turned->in, in->dtype, true, &t->storage[2]))
         return false;
     find_patches(t);
     return true;
@@ -510,18 +369,11 @@ static bool turn_input(struct thread_pool *workers, struct tiled *t, struct conv
 
 static void decide(struct tiled *t)
 {
-    t->in_place = t->by_rows && t->c->in.dtype == t->g.lhs &&
+    t->in_place = t->c->in.dtype == t->g.lhs &&
                   patches_lie(&t->patches, t->c->in.dims[0] / t->c->batch_groups, &t->step);
     cut(t);
     t->own_panels = t->blocks == 1;
-    t->look = conv_pads(t->c) && t->by_rows && (t->g.kind == GEMM_F32 || t->g.kind == GEMM_F64);
-}
-
-bool conv_by_rows(const struct conv *c)
-{
-    struct tiled t = {.c = c};
-    shape_up(&t);
-    return t.by_rows;
+    t->look = conv_pads(t->c) && (t->g.kind == GEMM_F32 || t->g.kind == GEMM_F64);
 }
 
 enum conv_outcome conv_tiled(struct thread_pool *workers, const struct conv *c)
@@ -538,10 +390,9 @@ enum conv_outcome conv_tiled(struct thread_pool *workers, const struct conv *c)
         outcome = CONV_BY_FORMULA;
         ok = false;
     }
-    if (ok && make_workspaces(workers, &t) &&
-        (t.by_rows ? prepare_panels(workers, &t) : prepare_rows(workers, &t))) {
+    if (ok && make_workspaces(workers, &t) && prepare_panels(workers, &t)) {
         if (!conv_found_odd(workers, t.workspaces, t.workspace))
-            thread_pool_run(workers, parts_of(&t), t.by_rows ? run_rows : run_columns, &t);
+            thread_pool_run(workers, parts_of(&t), run_rows, &t);
         outcome = conv_found_odd(workers, t.workspaces, t.workspace) ? CONV_BY_FORMULA : CONV_DONE;
     }
     mem_free(t.workspaces);

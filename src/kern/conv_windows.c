@@ -67,8 +67,6 @@ static int64_t extent(const struct axis *x, int64_t terms)
     return (terms - 1) * x->dilation + (x->outs - 1) * x->stride + 1;
 }
 
-static int64_t even_share(int64_t n, int64_t max) { return ratio_up(n, ratio_up(n, max)); }
-
 static void set_axes(struct windows *w)
 {
     const struct conv *c = w->c;
@@ -97,7 +95,7 @@ static void set_axes(struct windows *w)
     w->boxes = w->points = 1;
     for (int d = w->rank - 1; d >= 0; d--) {
         struct axis *x = &w->axis[d];
-        x->box = even_share(x->size, left > 1 ? left : 1);
+        x->box = even_share(x->size, left > 1 ? left : 1, 1);
         x->boxes = ratio_up(x->size, x->box);
         left /= x->box;
         w->boxes *= x->boxes;
@@ -182,7 +180,7 @@ static void cut(struct windows *w)
     w->slice = round_up(min_i64(w->features, MAX_FEATURES), w->g.columns);
     w->slices = ratio_up(w->features, w->slice);
     const int64_t most = min_i64(REGION_BYTES / region, SUMS_BYTES / (w->points * w->slice * size));
-    w->block = even_share(w->images, most > 1 ? most : 1);
+    w->block = even_share(w->images, most > 1 ? most : 1, 1);
     w->blocks = ratio_up(w->images, w->block);
     w->sums_row = w->groups * w->features * size;
     w->partial = w->images * w->points * w->sums_row;
@@ -217,53 +215,27 @@ struct task {
     bool padded;
 };
 
-/* The positions of the region along an axis that are in the input: the first one, their number, and
- * the first one's index in the input. */
-struct inside {
-    int64_t first, count, in;
-};
-
-static struct inside find_inside(const struct axis *x, int64_t start, int64_t terms)
-{
-    const int64_t from = start * x->dilation - x->pad, end = from + extent(x, terms);
-    const int64_t in = from > 0 ? ratio_up(from, x->base) : 0;
-    const int64_t last = min_i64(end > 0 ? ratio_up(end, x->base) : 0, x->in);
-    return (struct inside){in * x->base - from, last - in, in};
-}
-
 /* Copies the part of the input under the windows of the box, with zeros around and between. */
 static void fetch_rows(const struct windows *w, struct task *t)
 {
-    const struct conv *c = w->c;
-    char *region = t->workspace + w->region_at;
-    struct view from = {.dtype = c->in.dtype, .rank = w->rank + 1}, to;
-    from.dims[0] = t->images;
-    from.strides[0] = c->in.strides[0];
-    to = from;
-    to.dtype = w->g.lhs;
-    to.strides[0] = w->image_step;
-    int64_t in_offset = t->group * w->in_group + t->from * c->in.strides[0], offset = 0;
-    bool empty = false;
-    t->rows = region;
-    t->padded = false;
+    struct view in = w->c->in;
+    struct region_dim dims[VIEW_MAX_RANK];
+    in.data += t->group * w->in_group + t->from * in.strides[0];
+    dims[0] =
+        (struct region_dim){t->images, in.strides[0], 1, 0, t->images, 1, .step = w->image_step};
     for (int d = 0; d < w->rank; d++) {
         const struct axis *x = &w->axis[d];
-        const struct inside s = find_inside(x, t->starts[d], t->terms[d]);
-        empty |= s.count <= 0;
-        t->padded |= s.count < extent(x, t->terms[d]);
-        from.dims[d + 1] = to.dims[d + 1] = s.count;
-        from.strides[d + 1] = x->in_step;
-        to.strides[d + 1] = x->step * x->base;
-        in_offset += s.in * x->in_step;
-        offset += s.first * x->step;
+        dims[d + 1] = (struct region_dim){.in = x->in,
+                                          .in_step = x->in_step,
+                                          .base = x->base,
+                                          .first = t->starts[d] * x->dilation - x->pad,
+                                          .count = extent(x, t->terms[d]),
+                                          .stride = 1,
+                                          .step = x->step};
     }
-    if (t->padded)
-        memset(region, 0, (size_t)w->region);
-    if (empty)
-        return;
-    from.data = c->in.data + in_offset;
-    to.data = region + offset;
-    kern_convert_view(NULL, &to, &from);
+    char *region = t->workspace + w->region_at;
+    t->padded = conv_fetch(&in, w->rank + 1, dims, w->g.lhs, region, w->region);
+    t->rows = region;
 }
 
 static void find_rows(const struct windows *w, struct task *t)
@@ -282,7 +254,8 @@ static void find_rows(const struct windows *w, struct task *t)
 /* Sets the runs of lanes of A that are the terms of the box. */
 static void set_runs(const struct windows *w, const struct task *t, struct gemm_block *b)
 {
-    int64_t *runs = (void *)(t->workspace + w->runs_at), left;
+    struct gemm_run *runs = (void *)(t->workspace + w->runs_at);
+    int64_t left;
     struct nest n;
     nest_init(&n, 1);
     for (int d = 0; d < w->rank; d++)
@@ -291,10 +264,11 @@ static void set_runs(const struct windows *w, const struct task *t, struct gemm_
     nest_merge(&n);
     b->lanes = n.rank ? n.dims[n.rank - 1] : 1;
     b->a_lane = n.rank ? n.strides[0][n.rank - 1] : 0;
-    b->run_offsets = runs;
+    b->runs = runs;
     b->run_count = terms / b->lanes;
     for (int64_t k = 0; k < b->run_count; k++)
-        runs[k] = n.rank ? nest_offset(&n, 0, k * b->lanes, &left) : 0;
+        runs[k] = (struct gemm_run){n.rank ? nest_offset(&n, 0, k * b->lanes, &left) : 0,
+                                    k * b->lanes * w->g.panel};
 }
 
 /* Packs the terms of the box for n features from `first` on; false: of a padded region, if any of
@@ -409,7 +383,7 @@ static void store_sums(struct thread_pool *workers, const struct windows *w)
 static bool make_storage(struct thread_pool *workers, struct windows *w)
 {
     const int64_t rows = round_up(w->block * w->points * (int64_t)sizeof *w->row_offsets, LINE);
-    int64_t runs = (int64_t)sizeof(int64_t), terms = 1, sums;
+    int64_t runs = (int64_t)sizeof(struct gemm_run), terms = 1, sums;
     for (int d = 0; d < w->rank; d++)
         terms *= w->axis[d].box;
     runs *= terms;

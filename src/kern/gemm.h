@@ -8,8 +8,8 @@
  *
  * B is packed first, in panels: panel[l][j] is lane l of column j, for `columns` adjacent columns;
  * missing columns are zero too. Where its rows have this form, it may be read in place. A is read
- * in place, with any strides between rows and between lanes, or offsets of rows and of runs of
- * lanes; the rows of C are dense. All functions run in the calling thread.
+ * in place, with any strides between rows and between lanes, or offsets of rows, and both
+ * in runs of lanes; the rows of C are dense. All functions run in the calling thread.
  *
  * Order and accumulation: each sum adds its terms in the order of k, whatever the block sizes: f32
  * and f64 by fused multiply-adds where the processor has them; bf16 pairwise, where subnormal
@@ -74,6 +74,11 @@ void gemm_pack_part(const struct gemm *g, enum dtype type, const char *from, int
 void gemm_excess(const struct gemm *g, const char *a, int64_t a_row, int64_t rows, int64_t k,
                  int32_t *start);
 
+/* The offsets of a run of lanes in the rows of A, and in B. */
+struct gemm_run {
+    int64_t a, b;
+};
+
 /* C (+)= A * B for any number of rows and n <= columns columns. A's lanes are those of g->lhs. If a
  * lane has several elements, these are contiguous, and k is a multiple of their number, or `rest`
  * is the number of elements in one more lane. */
@@ -82,9 +87,8 @@ struct gemm_block {
     int64_t a_row, a_lane; /* bytes between rows, and between lanes */
     /* NULL, or the offsets of the rows from `a`, instead of steps of a_row */
     const int64_t *row_offsets;
-    /* NULL, or the offsets that are added to them for each run of `lanes` lanes, one after the
-     * other along k */
-    const int64_t *run_offsets;
+    /* NULL, or runs of `lanes` lanes, one after the other along k */
+    const struct gemm_run *runs;
     int64_t run_count;
     const void *panel;
     int64_t panel_row; /* bytes between its lanes; 0: it is packed */

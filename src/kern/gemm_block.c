@@ -154,15 +154,16 @@ INLINE void store_sums(enum gemm_kind kind, const struct gemm_block *p, int rows
 INLINE void add_block(enum gemm_kind kind, const struct gemm_block *p, int64_t panel, int rows,
                       int vectors)
 {
-    const int64_t lane = p->a_lane, runs = p->run_offsets ? p->run_count : 1;
-    const char *row[GEMM_ROWS], *b = p->panel;
+    const int64_t lane = p->a_lane, runs = p->runs ? p->run_count : 1;
+    const char *row[GEMM_ROWS];
     words sum[GEMM_ROWS][VECTORS];
     KERN_UNROLL for (int r = 0; r < rows; r++) row[r] =
         p->a + (p->row_offsets ? p->row_offsets[r] : r * p->a_row);
     KERN_UNROLL for (int r = 0; r < rows; r++) KERN_UNROLL for (int v = 0; v < vectors; v++)
         sum[r][v] = (words){0};
     for (int64_t run = 0; run < runs; run++) {
-        int64_t at = p->run_offsets ? p->run_offsets[run] : 0;
+        int64_t at = p->runs ? p->runs[run].a : 0;
+        const char *b = (const char *)p->panel + (p->runs ? p->runs[run].b : 0);
         for (int64_t i = 0; i < p->lanes; i++, at += lane, b += panel)
             KERN_UNROLL for (int r = 0; r < rows; r++)
             {
