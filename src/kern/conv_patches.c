@@ -10,24 +10,19 @@ typedef char chunk __attribute__((vector_size(64), aligned(1), may_alias));
 
 #define OUTSIDE INT64_MIN
 
-/* From the innermost dimension outwards. */
-static int turned_dimension(const struct view *v, int k, bool features_last)
+/* The dimension at place k from the innermost one outwards: features, those of space, images. */
+static int turned_dimension(const struct view *v, int k)
 {
-    if (k == v->rank - 1)
-        return 0;
-    if (features_last)
-        return k == 0 ? 1 : v->rank - k;
-    return v->rank - 1 - k;
+    return k == v->rank - 1 ? 0 : k == 0 ? 1 : v->rank - k;
 }
 
-bool patches_turn(struct thread_pool *workers, struct view *in, enum dtype t, bool features_last,
-                  void **storage)
+bool patches_turn(struct thread_pool *workers, struct view *in, enum dtype t, void **storage)
 {
     struct view to = *in;
     int64_t step = (int64_t)dtype_bytes(t);
     to.dtype = t;
     for (int k = 0; k < to.rank; k++) {
-        const int d = turned_dimension(in, k, features_last);
+        const int d = turned_dimension(in, k);
         to.strides[d] = step;
         if (!mul_i64(step, to.dims[d], &step))
             return false;

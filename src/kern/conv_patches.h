@@ -44,10 +44,9 @@ struct patches {
 /* `in`: the images and features of c->in that are used. */
 void patches_init(struct patches *p, const struct conv *c, const struct view *in);
 
-/* Replaces a view of dims [n, c, x...] by a dense copy of type `t`, with features innermost or
- * outside of the spatial dimensions; the caller frees *storage. False: out of memory. */
-bool patches_turn(struct thread_pool *workers, struct view *in, enum dtype t, bool features_last,
-                  void **storage);
+/* Replaces a view of dims [n, c, x...] by a dense copy of type `t` with features innermost; the
+ * caller frees *storage. False: out of memory. */
+bool patches_turn(struct thread_pool *workers, struct view *in, enum dtype t, void **storage);
 
 /* Maximum length of the contracted index that is packed at a time. */
 enum { PATCH_DEPTH = 512, PATCH_SLACK = 64 /* bytes after the last row that may be overwritten */ };

@@ -361,7 +361,7 @@ static bool turn_input(struct thread_pool *workers, struct tiled *t, struct conv
         return true;
     *turned = *t->c;
     t->c = turned;
-    if (!patches_turn(workers, &turned->in, in->dtype, true, &t->storage[2]))
+    if (!patches_turn(workers, &turned->in, in->dtype, &t->storage[2]))
         return false;
     find_patches(t);
     return true;

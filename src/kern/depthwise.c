@@ -103,9 +103,9 @@ static bool prepare_input(struct thread_pool *workers, struct depthwise *w)
 {
     struct view *in = &w->c.in;
     if (in->strides[1] != (int64_t)dtype_bytes(in->dtype) &&
-        !patches_turn(workers, in, in->dtype, true, &w->storage[0]))
+        !patches_turn(workers, in, in->dtype, &w->storage[0]))
         return false;
-    return in->dtype == w->c.work || patches_turn(workers, in, w->c.work, true, &w->storage[1]);
+    return in->dtype == w->c.work || patches_turn(workers, in, w->c.work, &w->storage[1]);
 }
 
 static bool prepare_kernel(struct depthwise *w)

@@ -41,7 +41,7 @@ $HLO plan -v a.hlo >loops.txt || exit 1
 loop() {
     tr -s ' ' <loops.txt | grep -qF -- "$1" || { echo "lacks: $1"; tr -s ' ' <loops.txt; exit 1; }
 }
-loop ' 2 fused: reduce, reduce; 300 x 400 x 1 in blocks of 10 x 400 x 1, 0.048 ms, shared by threads'
+loop ' 2 fused: reduce, reduce; 300 x 400 x 1 in blocks of 18 x 400 x 1, 0.048 ms, shared by threads'
 loop ' multiply, reduce; 1 x 1000000 x 1 in blocks of 1 x 4096 x 1, 0.430 ms, shared by threads'
 grep -q '1000,1000' out.txt && { echo "an array is stored"; cat out.txt; exit 1; }
 exit 0
