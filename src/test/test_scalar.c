@@ -538,6 +538,7 @@ int main(void)
 {
     Suite *s = suite_create("scalar");
     TCase *tc = tcase_create("properties");
+    tcase_set_timeout(tc, 60);
     suite_add_tcase(s, tc);
     tcase_add_test(tc, random_programs_agree_with_reference);
     tcase_add_test(tc, bounds_checks_of_loop_counters_are_removed);
