@@ -1,9 +1,9 @@
 /*
  * conv.c: convolution: brings the dimensions into a canonical order. It is computed as a matrix
  * product (conv_tiled.c; conv_planes.c where the features of the result are planes; conv_windows.c
- * where windows are large), or directly (depthwise.c) where
- * groups of one input feature leave no matrices to multiply. An input with base dilation and window
- * stride 1 is decomposed into phases, so that the holes are not multiplied.
+ * where windows are large), or directly (depthwise.c) where groups of one input feature leave no
+ * matrices to multiply. An input with base dilation and window stride 1 is decomposed into phases,
+ * so that the holes are not multiplied.
  *
  * Padding must not contribute: a zero in its place times an infinity or NaN in the kernel would be
  * NaN. Where zeros are used for it, kernels that contain such values are left to the plain loop.
@@ -48,21 +48,34 @@ static void sort_dims(struct conv *c, const struct view *out, const struct view 
 
 /* ---- padding ---- */
 
-/* The extent of the windows along spatial dimension d, in padded positions. */
-static int64_t reach(const struct conv *c, int d)
+struct conv_axis conv_axis_of(const struct conv *c, int d)
 {
     const struct kern_window_dim *w = &c->window[d];
-    return (c->out.dims[d + 2] - 1) * w->stride + (c->kernel.dims[d + 2] - 1) * w->window_dilation +
-           1;
+    return (struct conv_axis){.size = c->kernel.dims[d + 2],
+                              .dilation = w->window_dilation,
+                              .in = c->in.dims[d + 2],
+                              .in_step = c->in.strides[d + 2],
+                              .base = w->base_dilation,
+                              .pad = w->pad_low,
+                              .outs = c->out.dims[d + 2],
+                              .stride = w->stride};
+}
+
+bool conv_extent_fits(const struct conv_axis *x, int64_t terms, int64_t outs, int64_t max,
+                      int64_t *elements)
+{
+    int64_t under_one, between;
+    return mul_i64(terms - 1, x->dilation, &under_one) && mul_i64(outs - 1, x->stride, &between) &&
+           under_one < max && between < max &&
+           mul_i64(*elements, under_one + between + 1, elements) && *elements <= max;
 }
 
 bool conv_pads(const struct conv *c)
 {
     bool needs = false;
     for (int d = 0; d < c->spatial; d++) {
-        const struct kern_window_dim *w = &c->window[d];
-        needs |=
-            w->base_dilation > 1 || w->pad_low > 0 || reach(c, d) - w->pad_low > c->in.dims[d + 2];
+        const struct conv_axis x = conv_axis_of(c, d);
+        needs |= x.base > 1 || x.pad > 0 || conv_extent(&x, x.size, x.outs) - x.pad > x.in;
     }
     return needs;
 }
@@ -134,6 +147,20 @@ bool conv_found_odd(struct thread_pool *workers, const char *workspaces, int64_t
     for (int k = 0; k < thread_pool_size(workers); k++)
         odd |= workspaces[k * bytes] != 0;
     return odd;
+}
+
+void conv_contracted_order(struct view *v, const struct view *k, bool features_first)
+{
+    int64_t order[VIEW_MAX_RANK];
+    int n = 0;
+    if (features_first)
+        order[n++] = 0;
+    for (int d = 2; d < k->rank; d++)
+        order[n++] = d;
+    order[n++] = 1;
+    if (!features_first)
+        order[n++] = 0;
+    kern_view_pick(v, k, n, order);
 }
 
 bool conv_same_storage(enum dtype a, enum dtype b)

@@ -1,7 +1,6 @@
 /*
- * conv: shared by the implementations of convolution (conv_planes.c, conv_tiled.c,
- * conv_windows.c, depthwise.c).
- * Private to kern.
+ * conv: shared by the implementations of convolution (conv_planes.c, conv_tiled.c, conv_windows.c,
+ * depthwise.c). Private to kern.
  */
 #ifndef HLO_KERN_CONV_H
 #define HLO_KERN_CONV_H
@@ -45,13 +44,32 @@ bool conv_is_small(const struct conv *c); /* too little work for the thread pool
 
 bool conv_same_storage(enum dtype a, enum dtype b); /* the same, or integers of the same width */
 
-/* conv_region.c: a dimension of the padded and dilated input, of which a part is copied. */
+/* The kernel with its dimensions in the order of the contracted index, output features first or
+ * last. */
+void conv_contracted_order(struct view *v, const struct view *kernel, bool features_first);
+
+/* A dimension of the window: kernel positions, the input, and positions of the result. */
+struct conv_axis {
+    int64_t size, dilation;
+    int64_t in, in_step, base, pad; /* the input: positions, bytes between them, their dilation */
+    int64_t outs, stride;
+};
+struct conv_axis conv_axis_of(const struct conv *c, int spatial_dimension);
+/* Positions of the padded and dilated input under `terms` kernel positions at `outs` positions of
+ * the result. */
+static inline int64_t conv_extent(const struct conv_axis *x, int64_t terms, int64_t outs)
+{
+    return (terms - 1) * x->dilation + (outs - 1) * x->stride + 1;
+}
+/* Multiplies *elements by that; false if it or the product is greater than `max`. */
+bool conv_extent_fits(const struct conv_axis *x, int64_t terms, int64_t outs, int64_t max,
+                      int64_t *elements);
+
+/* conv_region.c: positions first, first + stride, ... of an axis, counted from the start of the
+ * input, that are copied to positions `step` bytes apart. */
 struct region_dim {
-    int64_t in, in_step, base; /* the input: positions, bytes between them, and their dilation */
-    /* what is copied: positions first, first + stride, ..., relative to that of the input's start
-     */
-    int64_t first, count, stride;
-    int64_t step; /* bytes between them in the copy */
+    const struct conv_axis *axis;
+    int64_t first, count, stride, step;
 };
 /* Copies these elements from in->data, converted, to `region`. Returns whether some of them are in
  * padding or in holes; then the `bytes` bytes of the region are zeroed first. */

@@ -42,9 +42,7 @@ void patches_init(struct patches *p, const struct conv *c, const struct view *in
     p->channels = in->dims[1];
     p->channel_step = in->strides[1];
     p->image_step = in->strides[0];
-    p->limit = in->data + p->width;
-    for (int d = 0; d < in->rank; d++)
-        p->limit += c->in.strides[d] > 0 ? (c->in.dims[d] - 1) * c->in.strides[d] : 0;
+    p->limit = in->data + kern_view_extent(&c->in);
     for (int d = 0; d < c->spatial; d++) {
         const struct kern_window_dim *w = &c->window[d];
         p->dim[d] = (struct patch_dim){in->dims[d + 2], in->strides[d + 2], w->stride,

@@ -21,6 +21,7 @@ enum {
     LINE = 64,
     PAGE = 4096,
     REGION_BYTES = 256 << 10,
+    MAX_REGION = 1 << 20, /* elements under one window, in between as well */
     SUMS_BYTES = 256 << 10,
     MIN_COLUMNS = 128, /* minimum number of columns when a region is divided for its size */
     ROWS = 12,         /* row granularity that suits gemm_block */
@@ -34,7 +35,8 @@ enum {
 
 /* The images, or a spatial dimension. */
 struct axis {
-    int64_t size, stride, dilation, pad, base, in, in_step, outs, out_step;
+    struct conv_axis of;
+    int64_t out_step;   /* bytes between positions of the result */
     int64_t box, boxes; /* positions of the result in a task, and number of such boxes */
     int64_t phases;     /* of the stride, under any window */
     int64_t pitch;      /* bytes between positions of a phase */
@@ -63,40 +65,29 @@ struct planes {
     int64_t workspace, panel_at, sums_at;
 };
 
-static int64_t reach(const struct axis *x) { return (x->size - 1) * x->dilation; }
+static int64_t reach(const struct axis *x) { return conv_extent(&x->of, x->of.size, 1) - 1; }
 
 /* Positions of one phase under the windows of n positions. */
-static int64_t extent(const struct axis *x, int64_t n) { return n + reach(x) / x->stride; }
+static int64_t extent(const struct axis *x, int64_t n) { return n + reach(x) / x->of.stride; }
 
 /* In place, each task has one image. */
 static void set_axes(struct planes *p, int64_t images)
 {
     const struct conv *c = p->c;
     p->rank = c->spatial + 1;
-    p->axis[0] = (struct axis){.size = 1,
-                               .stride = 1,
-                               .dilation = 1,
-                               .base = 1,
-                               .in = images,
-                               .in_step = c->in.strides[0],
-                               .outs = images,
-                               .out_step = c->out.strides[0],
-                               .box = p->packs ? images : 1,
-                               .phases = 1};
-    for (int d = 0; d < c->spatial; d++) {
-        const struct kern_window_dim *w = &c->window[d];
-        struct axis *x = &p->axis[d + 1];
-        *x = (struct axis){.size = c->kernel.dims[d + 2],
-                           .stride = w->stride,
-                           .dilation = w->window_dilation,
-                           .pad = w->pad_low,
-                           .base = w->base_dilation,
-                           .in = c->in.dims[d + 2],
-                           .in_step = c->in.strides[d + 2],
-                           .outs = c->out.dims[d + 2],
-                           .out_step = c->out.strides[d + 2],
-                           .box = c->out.dims[d + 2]};
-        x->phases = min_i64(x->stride, reach(x) + 1);
+    p->axis[0] = (struct axis){.of = {.size = 1,
+                                      .dilation = 1,
+                                      .in = images,
+                                      .in_step = c->in.strides[0],
+                                      .base = 1,
+                                      .outs = images,
+                                      .stride = 1},
+                               .box = p->packs ? images : 1};
+    for (int d = 0; d < c->spatial; d++)
+        p->axis[d + 1] = (struct axis){.of = conv_axis_of(c, d), .box = c->out.dims[d + 2]};
+    for (int d = 0; d < p->rank; d++) {
+        p->axis[d].phases = min_i64(p->axis[d].of.stride, reach(&p->axis[d]) + 1);
+        p->axis[d].out_step = c->out.strides[d > 0 ? d + 1 : 0];
     }
 }
 
@@ -120,7 +111,7 @@ static void measure_box(struct planes *p)
     for (int d = 0; d < p->rank; d++) {
         struct axis *x = &p->axis[d];
         counts[d] = x->box;
-        x->boxes = ratio_up(x->outs, x->box);
+        x->boxes = ratio_up(x->of.outs, x->box);
         p->boxes *= x->boxes;
         p->points *= x->box;
     }
@@ -130,9 +121,9 @@ static void measure_box(struct planes *p)
 /* Padding after a line that is also the padding before the next one. */
 static int64_t shared_padding(const struct axis *x)
 {
-    const int64_t high = reach(x) + x->outs - x->pad - x->in;
-    const int64_t shared = min_i64(x->pad, high);
-    return x->box == x->outs && x->stride == 1 && x->base == 1 && shared > 0 ? shared : 0;
+    const int64_t high = reach(x) + x->of.outs - x->of.pad - x->of.in;
+    const int64_t shared = min_i64(x->of.pad, high);
+    return x->box == x->of.outs && x->of.stride == 1 && x->of.base == 1 && shared > 0 ? shared : 0;
 }
 
 /* The layout of the copy; in place, its lines are as far apart as those of the input. */
@@ -141,7 +132,7 @@ static void place_planes(struct planes *p)
     int64_t next = p->g.lane, phases = 1, end = p->g.lane;
     for (int d = p->rank - 1; d >= 0; d--) {
         struct axis *x = &p->axis[d];
-        x->pitch = p->in_place ? x->in_step : next;
+        x->pitch = p->in_place ? x->of.in_step : next;
         next *= extent(x, x->box) - shared_padding(x);
         end += (extent(x, x->box) - 1) * x->pitch;
         phases *= x->phases;
@@ -166,9 +157,9 @@ static bool lies_in_place(const struct planes *p)
         return false;
     for (int d = p->rank - 1; d > 0; d--) {
         const struct axis *x = &p->axis[d];
-        if (x->in_step != next || (x->stride > 1 && x->outs > 1))
+        if (x->of.in_step != next || (x->of.stride > 1 && x->of.outs > 1))
             return false;
-        next *= x->in;
+        next *= x->of.in;
     }
     return true;
 }
@@ -241,7 +232,7 @@ static void set_shape(struct planes *p)
     p->features = c->kernel.dims[0] / p->groups;
     p->channels = c->kernel.dims[1];
     p->in_group = c->batch_groups > 1 ? images * c->in.strides[0] : p->channels * c->in.strides[1];
-    gemm_choose(&p->g, c->out.dtype, c->kernel.dtype, c->in.dtype, c->work, true);
+    gemm_choose(&p->g, c->out.dtype, c->kernel.dtype, c->in.dtype, c->work, false);
     p->packs = p->features >= MIN_ROWS;
     set_axes(p, images);
     p->in_place = lies_in_place(p);
@@ -252,18 +243,30 @@ static void set_shape(struct planes *p)
     }
 }
 
+/* Whether the elements under one window may be copied. */
+static bool is_moderate(const struct conv *c)
+{
+    int64_t elements = c->kernel.dims[1];
+    for (int d = 0; d < c->spatial; d++) {
+        const struct conv_axis x = conv_axis_of(c, d);
+        if (!conv_extent_fits(&x, x.size, 1, MAX_REGION, &elements))
+            return false;
+    }
+    return elements <= MAX_REGION;
+}
+
 /* Results whose features are contiguous are computed as patches by panels of the kernel, unless
  * they have too few features for a panel; so are those of types with several elements in a lane,
- * and of few positions. */
+ * of few positions, and of windows
+ * that reach too far. */
 bool conv_planes_applies(const struct conv *c)
 {
     struct planes p = {.c = c};
-    if (dtype_is_complex(c->work) || c->spatial == 0)
-        return false;
-    gemm_choose(&p.g, c->out.dtype, c->in.dtype, c->kernel.dtype, c->work, false);
-    if (p.g.per_lane > 1)
+    if (dtype_is_complex(c->work) || c->spatial == 0 || !is_moderate(c))
         return false;
     set_shape(&p);
+    if (p.g.per_lane > 1)
+        return false;
     if (c->out.strides[1] == (int64_t)dtype_bytes(c->out.dtype) &&
         (p.features >= FEW_FEATURES ||
          (p.channels >= FEW_FEATURES && c->in.strides[1] == (int64_t)dtype_bytes(c->in.dtype))))
@@ -279,9 +282,9 @@ static int64_t tap_offset(const struct planes *p, const int64_t *k)
     int64_t offset = 0, phase = 0;
     for (int d = 0; d < p->rank; d++) {
         const struct axis *x = &p->axis[d];
-        const int64_t at = k[d] * x->dilation;
-        offset += at / x->stride * x->pitch;
-        phase = phase * x->phases + at % x->stride;
+        const int64_t at = k[d] * x->of.dilation;
+        offset += at / x->of.stride * x->pitch;
+        phase = phase * x->phases + at % x->of.stride;
     }
     return offset + phase * p->phase;
 }
@@ -290,7 +293,7 @@ static void set_runs(struct planes *p)
 {
     int64_t k[VIEW_MAX_RANK] = {0}, sizes[VIEW_MAX_RANK];
     for (int d = 0; d < p->rank; d++)
-        sizes[d] = p->axis[d].size;
+        sizes[d] = p->axis[d].of.size;
     if (p->line_step)
         sizes[p->rank - 1] = 1;
     for (int64_t r = 0; r < p->run_count; r++) {
@@ -306,11 +309,11 @@ static void divide_terms(struct planes *p)
     p->lanes = p->channels;
     p->run_count = 1;
     for (int d = 0; d < p->rank; d++)
-        p->run_count *= p->axis[d].size;
-    if (p->channels == 1 && last->stride == 1) {
-        p->lanes = last->size;
-        p->line_step = last->dilation * last->pitch;
-        p->run_count /= last->size;
+        p->run_count *= p->axis[d].of.size;
+    if (p->channels == 1 && last->of.stride == 1) {
+        p->lanes = last->of.size;
+        p->line_step = last->of.dilation * last->pitch;
+        p->run_count /= last->of.size;
     }
     p->lane_share = even_share(p->lanes, DEPTH, 1);
     p->run_share = p->lane_share < p->lanes ? 1 : even_share(p->run_count, DEPTH / p->lanes, 1);
@@ -337,7 +340,7 @@ static void find_task(const struct planes *p, int64_t number, int worker, struct
     for (int d = p->rank - 1; d >= 0; d--) {
         const struct axis *x = &p->axis[d];
         t->starts[d] = number % x->boxes * x->box;
-        t->counts[d] = min_i64(x->box, x->outs - t->starts[d]);
+        t->counts[d] = min_i64(x->box, x->of.outs - t->starts[d]);
         number /= x->boxes;
     }
     t->columns = set_sum_steps(p, t->counts, t->sum_steps);
@@ -348,17 +351,14 @@ static void find_task(const struct planes *p, int64_t number, int worker, struct
 static void fetch_phase(const struct planes *p, const struct task *t, const struct view *in,
                         const int64_t *phase, char *to)
 {
+    const struct conv_axis channels = {.in = p->channels, .in_step = in->strides[1], .base = 1};
     struct region_dim dims[VIEW_MAX_RANK];
-    dims[0] = (struct region_dim){p->channels, in->strides[1], 1, 0, p->channels, 1, p->plane};
+    dims[0] = (struct region_dim){&channels, 0, p->channels, 1, p->plane};
     for (int d = 0; d < p->rank; d++) {
         const struct axis *x = &p->axis[d];
-        dims[d + 1] = (struct region_dim){.in = x->in,
-                                          .in_step = x->in_step,
-                                          .base = x->base,
-                                          .first = t->starts[d] * x->stride + phase[d] - x->pad,
-                                          .count = extent(x, t->counts[d]),
-                                          .stride = x->stride,
-                                          .step = x->pitch};
+        dims[d + 1] =
+            (struct region_dim){&x->of, t->starts[d] * x->of.stride + phase[d] - x->of.pad,
+                                extent(x, t->counts[d]), x->of.stride, x->pitch};
     }
     conv_fetch(in, p->rank + 1, dims, p->g.rhs, to, p->phase);
 }
@@ -372,7 +372,7 @@ static void find_planes(const struct planes *p, struct task *t)
     if (p->in_place) {
         int64_t offset = 0, last = (p->channels - 1) * in.strides[1] + p->g.lane + p->g.panel;
         for (int d = 0; d < p->rank; d++) {
-            offset += (t->starts[d] - p->axis[d].pad) * p->axis[d].pitch;
+            offset += (t->starts[d] - p->axis[d].of.pad) * p->axis[d].pitch;
             last += (extent(&p->axis[d], t->counts[d]) - 1) * p->axis[d].pitch;
         }
         t->planes = in.data + offset;
@@ -491,13 +491,8 @@ static void run_task(void *context, int64_t number, int worker)
  * lines. */
 static void copy_kernel(struct thread_pool *workers, const struct planes *p)
 {
-    const struct view *k = &p->c->kernel;
-    int64_t order[VIEW_MAX_RANK] = {0};
     struct view from, to;
-    for (int d = 2; d < k->rank; d++)
-        order[d - 1] = d;
-    order[k->rank - 1] = 1;
-    kern_view_pick(&from, k, k->rank, order);
+    conv_contracted_order(&from, &p->c->kernel, true);
     view_dense(&to, p->g.lhs, from.rank, from.dims, p->kernel);
     to.strides[0] = p->kernel_row;
     kern_convert_view(workers, &to, &from);
@@ -523,17 +518,9 @@ static bool make_storage(struct thread_pool *workers, struct planes *p)
     return true;
 }
 
-static const char *end_of(const struct view *v)
-{
-    const char *end = v->data + dtype_bytes(v->dtype);
-    for (int d = 0; d < v->rank; d++)
-        end += v->strides[d] > 0 ? (v->dims[d] - 1) * v->strides[d] : 0;
-    return end;
-}
-
 enum conv_outcome conv_planes(struct thread_pool *workers, const struct conv *c)
 {
-    struct planes p = {.c = c, .limit = end_of(&c->in)};
+    struct planes p = {.c = c, .limit = c->in.data + kern_view_extent(&c->in)};
     if (conv_pads(c) && !conv_kernel_is_finite(&c->kernel))
         return CONV_BY_FORMULA;
     if (conv_is_small(c))

@@ -23,17 +23,17 @@ static int64_t greatest_common_divisor(int64_t a, int64_t b)
 
 static struct inside find_inside(const struct region_dim *d)
 {
-    const int64_t common = greatest_common_divisor(d->stride, d->base);
-    struct inside s = {.period = d->base / common, .in_stride = d->stride / common};
-    const int64_t left = d->in * d->base - d->first; /* from the first position to the end */
+    const int64_t base = d->axis->base, common = greatest_common_divisor(d->stride, base);
+    struct inside s = {.period = base / common, .in_stride = d->stride / common};
+    const int64_t left = d->axis->in * base - d->first; /* from the first position to the end */
     const int64_t end = min_i64(left > 0 ? ratio_up(left, d->stride) : 0, d->count);
     s.first = d->first < 0 ? ratio_up(-d->first, d->stride) : 0;
-    for (int64_t k = 0; k < s.period && (d->first + s.first * d->stride) % d->base != 0; k++)
+    for (int64_t k = 0; k < s.period && (d->first + s.first * d->stride) % base != 0; k++)
         s.first++;
     const int64_t at = d->first + s.first * d->stride;
-    if (s.first >= end || at % d->base != 0)
+    if (s.first >= end || at % base != 0)
         return s;
-    s.in = at / d->base;
+    s.in = at / base;
     s.count = ratio_up(end - s.first, s.period);
     return s;
 }
@@ -51,9 +51,9 @@ bool conv_fetch(const struct view *in, int rank, const struct region_dim *dims, 
         outside |= s.count < x->count;
         empty |= s.count == 0;
         from.dims[d] = to.dims[d] = s.count;
-        from.strides[d] = s.in_stride * x->in_step;
+        from.strides[d] = s.in_stride * x->axis->in_step;
         to.strides[d] = s.period * x->step;
-        from.data += s.in * x->in_step;
+        from.data += s.in * x->axis->in_step;
         to.data += s.first * x->step;
     }
     if (outside)

@@ -65,16 +65,6 @@ static bool is_linear(const struct view *out, int64_t *step)
     return true;
 }
 
-static void choose_form(struct tiled *t)
-{
-    const struct conv *c = t->c;
-    int64_t step;
-    gemm_choose(&t->g, c->out.dtype, c->in.dtype, c->kernel.dtype, c->work, false);
-    t->sum = t->g.twofold ? c->work : t->g.sum;
-    t->direct = conv_same_storage(c->out.dtype, t->sum) && is_linear(&c->out, &step) &&
-                (c->out.strides[1] == (int64_t)dtype_bytes(c->out.dtype) || t->features == 1);
-}
-
 static int64_t parts_of(const struct tiled *t) { return t->groups * t->blocks * t->slices; }
 
 static void count_parts(struct tiled *t)
@@ -118,12 +108,8 @@ static bool copy_kernel(struct thread_pool *workers, struct tiled *t)
 {
     const struct view *k = &t->c->kernel;
     struct view from, to;
-    int64_t order[VIEW_MAX_RANK], bytes;
-    for (int d = 2; d < k->rank; d++)
-        order[d - 2] = d;
-    order[k->rank - 2] = 1;
-    order[k->rank - 1] = 0;
-    kern_view_pick(&from, k, k->rank, order);
+    int64_t bytes;
+    conv_contracted_order(&from, k, false);
     view_dense(&to, k->dtype, from.rank, from.dims, NULL);
     if (!mul_i64(t->k * (int64_t)dtype_bytes(k->dtype), k->dims[0], &bytes))
         return false;
@@ -320,7 +306,7 @@ static bool make_workspaces(struct thread_pool *workers, struct tiled *t)
     const int64_t sums = t->block * t->slice * (int64_t)dtype_bytes(t->sum);
     const int64_t starts = t->block * (int64_t)sizeof(int32_t);
     t->patch = LINE;
-    t->raw = t->patch + (!t->in_place ? t->block * t->row + PATCH_SLACK : 0);
+    t->raw = t->patch + (t->in_place ? 0 : t->block * t->row + PATCH_SLACK);
     t->panel = t->raw + round_up(raw, LINE) + PATCH_SLACK;
     t->starts = t->panel + (t->own_panels ? gemm_lanes(&t->g, t->depth) * t->g.panel : 0);
     t->sums = t->starts + round_up(starts, LINE);
@@ -345,12 +331,16 @@ static void find_patches(struct tiled *t)
 static void shape_up(struct tiled *t)
 {
     const struct conv *c = t->c;
+    int64_t step;
     t->groups = c->feature_groups * c->batch_groups;
     t->features = c->kernel.dims[0] / t->groups;
     find_patches(t);
     t->positions = t->patches.image_points * (c->in.dims[0] / c->batch_groups);
     t->k = t->patches.taps * c->kernel.dims[1];
-    choose_form(t);
+    gemm_choose(&t->g, c->out.dtype, c->in.dtype, c->kernel.dtype, c->work, false);
+    t->sum = t->g.twofold ? c->work : t->g.sum;
+    t->direct = conv_same_storage(c->out.dtype, t->sum) && is_linear(&c->out, &step) &&
+                (c->out.strides[1] == (int64_t)dtype_bytes(c->out.dtype) || t->features == 1);
 }
 
 /* An input whose features are not contiguous is transposed first, if it is read several times. */

@@ -32,11 +32,9 @@ enum {
 
 /* A contracted dimension: the input features, or a dimension of the window. */
 struct axis {
-    int64_t size, kernel_step;
-    int64_t box, boxes; /* terms of a box along it, and their number */
-    int64_t in, in_step, base, pad, dilation;
-    int64_t outs, stride;
-    int64_t step; /* bytes between positions where rows are read */
+    struct conv_axis of;
+    int64_t kernel_step, step; /* bytes between positions of the kernel, and where rows are read */
+    int64_t box, boxes;        /* terms of a box along it, and their number */
 };
 
 struct windows {
@@ -62,57 +60,46 @@ struct windows {
 
 /* ---- boxes ---- */
 
+/* Positions of the input under a box of `terms` terms. */
 static int64_t extent(const struct axis *x, int64_t terms)
 {
-    return (terms - 1) * x->dilation + (x->outs - 1) * x->stride + 1;
+    return conv_extent(&x->of, terms, x->of.outs);
 }
 
 static void set_axes(struct windows *w)
 {
     const struct conv *c = w->c;
     w->rank = c->spatial + 1;
-    w->axis[0] = (struct axis){.size = c->kernel.dims[1],
-                               .kernel_step = c->kernel.strides[1],
-                               .in = c->kernel.dims[1],
-                               .in_step = c->in.strides[1],
-                               .base = 1,
-                               .dilation = 1,
-                               .outs = 1,
-                               .stride = 1};
-    for (int d = 0; d < c->spatial; d++) {
-        const struct kern_window_dim *k = &c->window[d];
-        w->axis[d + 1] = (struct axis){.size = c->kernel.dims[d + 2],
-                                       .kernel_step = c->kernel.strides[d + 2],
-                                       .in = c->in.dims[d + 2],
-                                       .in_step = c->in.strides[d + 2],
-                                       .base = k->base_dilation,
-                                       .pad = k->pad_low,
-                                       .dilation = k->window_dilation,
-                                       .outs = c->out.dims[d + 2],
-                                       .stride = k->stride};
-    }
+    w->axis[0].of = (struct conv_axis){.size = c->kernel.dims[1],
+                                       .dilation = 1,
+                                       .in = c->kernel.dims[1],
+                                       .in_step = c->in.strides[1],
+                                       .base = 1,
+                                       .outs = 1,
+                                       .stride = 1};
+    for (int d = 0; d < c->spatial; d++)
+        w->axis[d + 1].of = conv_axis_of(c, d);
+    for (int d = 0; d < w->rank; d++)
+        w->axis[d].kernel_step = c->kernel.strides[d + 1];
     int64_t left = DEPTH;
     w->boxes = w->points = 1;
     for (int d = w->rank - 1; d >= 0; d--) {
         struct axis *x = &w->axis[d];
-        x->box = even_share(x->size, left > 1 ? left : 1, 1);
-        x->boxes = ratio_up(x->size, x->box);
+        x->box = even_share(x->of.size, left > 1 ? left : 1, 1);
+        x->boxes = ratio_up(x->of.size, x->box);
         left /= x->box;
         w->boxes *= x->boxes;
-        w->points *= x->outs;
+        w->points *= x->of.outs;
     }
 }
 
 /* The elements under the windows of a box in one image, or more than MAX_REGION. */
 static int64_t region_elements(const struct windows *w)
 {
-    int64_t all = 1, here, more;
-    for (int d = 0; d < w->rank; d++) {
-        const struct axis *x = &w->axis[d];
-        if (!mul_i64(x->box - 1, x->dilation, &here) || !mul_i64(x->outs - 1, x->stride, &more) ||
-            here > MAX_REGION || more > MAX_REGION || (all *= here + more + 1) > MAX_REGION)
+    int64_t all = 1;
+    for (int d = 0; d < w->rank; d++)
+        if (!conv_extent_fits(&w->axis[d].of, w->axis[d].box, w->axis[d].of.outs, MAX_REGION, &all))
             return MAX_REGION + 1;
-    }
     return all;
 }
 
@@ -131,8 +118,8 @@ bool conv_windows_applies(const struct conv *c)
         return false;
     set_axes(&w);
     for (int d = 1; d < w.rank; d++) {
-        taps *= w.axis[d].size;
-        if (w.axis[0].size > 1 && llabs(w.axis[d].in_step) > llabs(w.axis[0].in_step))
+        taps *= w.axis[d].of.size;
+        if (w.axis[0].of.size > 1 && llabs(w.axis[d].of.in_step) > llabs(w.axis[0].of.in_step))
             return false;
     }
     return taps > w.points && region_elements(&w) <= MAX_REGION;
@@ -154,13 +141,13 @@ static void place_rows(struct windows *w)
     w->in_place = !conv_pads(c) && c->in.dtype == w->g.lhs;
     w->image_step = c->in.strides[0];
     for (int d = 0; d < w->rank; d++)
-        w->axis[d].step = w->axis[d].in_step;
+        w->axis[d].step = w->axis[d].of.in_step;
     if (w->in_place)
         return;
     for (int d = w->rank; d >= 0; d--) {
         struct axis *x = &w->axis[d > 0 ? d - 1 : 0];
         const struct copied here =
-            d > 0 ? (struct copied){extent(x, x->box), llabs(x->in_step), &x->step}
+            d > 0 ? (struct copied){extent(x, x->box), llabs(x->of.in_step), &x->step}
                   : (struct copied){w->block, llabs(c->in.strides[0]), &w->image_step};
         int at = w->rank - d;
         for (; at > 0 && order[at - 1].in_step > here.in_step; at--)
@@ -195,12 +182,12 @@ static void set_row_offsets(struct windows *w)
     int64_t o[VIEW_MAX_RANK] = {0}, outs[VIEW_MAX_RANK];
     int64_t *at = w->row_offsets;
     for (int d = 0; d < w->rank; d++)
-        outs[d] = w->axis[d].outs;
+        outs[d] = w->axis[d].of.outs;
     for (int64_t n = 0; n < w->block; n++)
         do {
             *at = n * w->image_step;
             for (int d = 0; d < w->rank; d++)
-                *at += o[d] * w->axis[d].stride * w->axis[d].step;
+                *at += o[d] * w->axis[d].of.stride * w->axis[d].step;
             at++;
         } while (index_next(w->rank, outs, o));
 }
@@ -219,19 +206,14 @@ struct task {
 static void fetch_rows(const struct windows *w, struct task *t)
 {
     struct view in = w->c->in;
+    const struct conv_axis images = {.in = t->images, .in_step = in.strides[0], .base = 1};
     struct region_dim dims[VIEW_MAX_RANK];
     in.data += t->group * w->in_group + t->from * in.strides[0];
-    dims[0] =
-        (struct region_dim){t->images, in.strides[0], 1, 0, t->images, 1, .step = w->image_step};
+    dims[0] = (struct region_dim){&images, 0, t->images, 1, w->image_step};
     for (int d = 0; d < w->rank; d++) {
         const struct axis *x = &w->axis[d];
-        dims[d + 1] = (struct region_dim){.in = x->in,
-                                          .in_step = x->in_step,
-                                          .base = x->base,
-                                          .first = t->starts[d] * x->dilation - x->pad,
-                                          .count = extent(x, t->terms[d]),
-                                          .stride = 1,
-                                          .step = x->step};
+        dims[d + 1] = (struct region_dim){&x->of, t->starts[d] * x->of.dilation - x->of.pad,
+                                          extent(x, t->terms[d]), 1, x->step};
     }
     char *region = t->workspace + w->region_at;
     t->padded = conv_fetch(&in, w->rank + 1, dims, w->g.lhs, region, w->region);
@@ -246,7 +228,7 @@ static void find_rows(const struct windows *w, struct task *t)
     }
     int64_t offset = t->group * w->in_group + t->from * w->image_step;
     for (int d = 0; d < w->rank; d++)
-        offset += (t->starts[d] * w->axis[d].dilation - w->axis[d].pad) * w->axis[d].step;
+        offset += (t->starts[d] * w->axis[d].of.dilation - w->axis[d].of.pad) * w->axis[d].step;
     t->rows = w->c->in.data + offset;
     t->padded = false;
 }
@@ -259,7 +241,7 @@ static void set_runs(const struct windows *w, const struct task *t, struct gemm_
     struct nest n;
     nest_init(&n, 1);
     for (int d = 0; d < w->rank; d++)
-        nest_add(&n, t->terms[d], (int64_t[]){w->axis[d].dilation * w->axis[d].step});
+        nest_add(&n, t->terms[d], (int64_t[]){w->axis[d].of.dilation * w->axis[d].step});
     const int64_t terms = nest_points(&n);
     nest_merge(&n);
     b->lanes = n.rank ? n.dims[n.rank - 1] : 1;
@@ -324,7 +306,7 @@ static void find_box(const struct windows *w, int64_t number, struct task *t)
     for (int d = w->rank - 1; d >= 0; d--) {
         const struct axis *x = &w->axis[d];
         t->starts[d] = number % x->boxes * x->box;
-        t->terms[d] = min_i64(x->box, x->size - t->starts[d]);
+        t->terms[d] = min_i64(x->box, x->of.size - t->starts[d]);
         number /= x->boxes;
     }
 }

@@ -111,7 +111,8 @@ void gemm_excess(const struct gemm *g, const char *a, int64_t a_row, int64_t row
 /* Computes as many of the first rows as one function supports; returns their number. */
 static int64_t run_rows(const struct gemm *g, const struct gemm_block *b, int64_t panel)
 {
-    /* eight rows are two blocks of four: one of two rows would leave most of the time unused */
+    /* eight rows are two blocks of four: the sums of two rows are too few to hide the latency of
+     * multiply-adds */
     const int height = b->rows >= 6 && b->rows != 8 ? 3 : b->rows >= 4 ? 2 : b->rows >= 2 ? 1 : 0;
     const int64_t vectors = ratio_up(b->n * g->lane, g->set->vector);
     g->set->block[g->kind][vectors > 2 ? 2 : vectors - 1][height](b, panel);

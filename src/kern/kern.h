@@ -205,6 +205,9 @@ struct kern_pad_dim {
 typedef void kern_pad_fn(struct thread_pool *workers, const struct view *out, const struct view *x,
                          const void *value, const struct kern_pad_dim *dims);
 
+/* Bytes from the first element of a view that is not empty to the end of those after it. */
+int64_t kern_view_extent(const struct view *x);
+
 /* Views of views, without copying: row-major `dims` over the same bytes when x is dense (else
  * false); of some dimensions, in any order; broadcast along new dimensions; a strided window;
  * reversed dimensions. */

@@ -26,7 +26,7 @@ void points_gather(struct thread_pool *workers, const struct points *p, size_t w
 
 /* Combines the line into the array in its order; skips elements whose index is outside. */
 typedef void points_fn(const struct points *p);
-/* NULL: there is none for elements of this type. */
+/* NULL if no such function exists for this element type. */
 points_fn *points_combiner(enum kern_combine combine, enum dtype t);
 
 #endif

@@ -322,22 +322,13 @@ static bool lengthen_columns(struct reduction *r)
     return true;
 }
 
-/* Bytes from the first element of x, of at least one, to the end of those in memory. */
-static int64_t extent_of(const struct view *x)
-{
-    int64_t last = 0;
-    for (int d = 0; d < x->rank; d++)
-        last += x->strides[d] > 0 ? (x->dims[d] - 1) * x->strides[d] : 0;
-    return last + (int64_t)dtype_bytes(x->dtype);
-}
-
 static void plan_reduction(struct reduction *r, const struct view *out, const struct view *x,
                            const bool *reduced)
 {
     split_dims(r, out, x, reduced);
     r->out = out->data;
     r->x = x->data;
-    r->extent = extent_of(x);
+    r->extent = kern_view_extent(x);
     r->results = nest_points(&r->kept);
     r->under = nest_points(&r->reduced);
     bool down = goes_down_columns(r);

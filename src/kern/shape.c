@@ -129,6 +129,14 @@ bool kern_view_reshape(struct view *out, const struct view *x, int rank, const i
 }
 
 /* spec: Transpose */
+int64_t kern_view_extent(const struct view *x)
+{
+    int64_t last = 0;
+    for (int d = 0; d < x->rank; d++)
+        last += x->strides[d] > 0 ? (x->dims[d] - 1) * x->strides[d] : 0;
+    return last + (int64_t)dtype_bytes(x->dtype);
+}
+
 void kern_view_pick(struct view *out, const struct view *x, int count, const int64_t *dimensions)
 {
     struct view picked = {.dtype = x->dtype, .rank = count, .data = x->data};

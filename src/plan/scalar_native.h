@@ -41,7 +41,7 @@ void scalar_copy_bytes(struct translation *t, void *to, const void *from, int64_
 
 /* ---- scalar_native_copy.c: copies between views ---- */
 
-enum { SCALAR_SINGLE_COPIES = 16 }; /* up to so many elements are copied one by one */
+enum { SCALAR_SINGLE_COPIES = 16 }; /* maximum number of elements copied one by one */
 /* The dimensions of a copy, without those of size 1, and those merged that both views allow;
  * distances in bytes. */
 struct copy_shape {

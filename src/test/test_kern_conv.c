@@ -181,6 +181,8 @@ START_TEST(large_convolutions_agree_with_reference)
         {2, {19, 20}, 3, 8, {4, 3}, 3, 1, 2, 1, 1, 1, false, false, false},
         {2, {6, 7}, 600, 7, {1, 1}, 1, 0, 1, 1, 1, 1, false, false, false},
         {1, {24, 30}, 1, 5, {5, 5}, 1, 2, 1, 1, 1, 1, true, false, true},
+        /* windows that reach too far for copies of what lies under them */
+        {1, {5, 6}, 2, 3, {2, 2}, 1, 1 << 29, 1, 1 << 30, 1, 1, false, false, false},
         /* windows larger than the result */
         {3, {20, 30}, 3, 16, {20, 30}, 1, 1, 1, 1, 1, 1, false, false, false},
         {5, {9, 9}, 12, 70, {8, 8}, 1, 0, 1, 1, 1, 1, false, false, true},
