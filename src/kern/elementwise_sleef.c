@@ -14,7 +14,8 @@
 #include <math.h>
 
 #if defined TILE_SLEEF && (defined __AVX512F__ || (defined __AVX2__ && defined __FMA__))
-#include <immintrin.h>
+#include "kern/lanes.h"
+
 #include <sleef.h>
 
 #ifdef __AVX512F__
@@ -32,39 +33,24 @@ enum { LANES = sizeof(VECTOR) / sizeof(double) };
 
 /* The last n elements, followed by ones; and to store as many. Not through memory: code of single
  * elements would wait for it. */
+static VECTOR load_some(const double *x, int64_t n)
+{
 #ifdef __AVX512F__
-static VECTOR load_some(const double *x, int64_t n)
-{
     return _mm512_mask_loadu_pd(_mm512_set1_pd(1), (__mmask8)((1u << n) - 1), x);
-}
-
-static void store_some(double *out, VECTOR v, int64_t n)
-{
-    _mm512_mask_storeu_pd(out, (__mmask8)((1u << n) - 1), v);
-}
 #else
-static VECTOR load_some(const double *x, int64_t n)
-{
     const __m256i mask = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
     return _mm256_blendv_pd(_mm256_set1_pd(1), _mm256_maskload_pd(x, mask),
                             _mm256_castsi256_pd(mask));
+#endif
 }
 
 static void store_some(double *out, VECTOR v, int64_t n)
 {
-    __m128d half = _mm256_castpd256_pd128(v);
-    if (n == LANES) {
+    if (n == LANES)
         STORE(out, v);
-        return;
-    }
-    if (n & 2) {
-        _mm_storeu_pd(out, half);
-        half = _mm256_extractf128_pd(v, 1);
-    }
-    if (n & 1)
-        _mm_store_sd(out + (n & 2), half);
+    else
+        store_part((char *)out, (floats)v, n * (int64_t)sizeof *out);
 }
-#endif
 
 #define UNARY(id, name)                                                                            \
     static void F64_##id(void *result, const void *const *args, int64_t n)                         \

@@ -1,6 +1,7 @@
 /*
  * lanes.h: vectors of f32 or f64, in registers of one type, for files that are compiled for each
- * instruction set. Private to kern: product_lanes.c, matvec_lanes.c.
+ * instruction set. Private to kern: elementwise_sleef.c, matvec_lanes.c,
+ * product_lanes.c.
  */
 #ifndef HLO_KERN_LANES_H
 #define HLO_KERN_LANES_H
