@@ -429,6 +429,8 @@ static int expand_select(struct jit_builder *b, const int *args)
         masks_of(b, args, 3, x, &e.lane);
         return jit_value_new(b, t, blend(&e, x[0], x[1], x[2]));
     }
+    if (t == DT_C64)
+        return complex_select(b, mask_as(b, b->values[args[0]].lanes, LANE_F32), args[1], args[2]);
     if (!lane_of_dtype(b, t, &e.lane))
         return JIT_NONE;
     mask = mask_as(b, b->values[args[0]].lanes, e.lane);
@@ -442,6 +444,8 @@ int jit_elementwise(struct jit_builder *b, const char *opcode, enum dtype t, con
     int x[LANE_OPERANDS];
     if (strcmp(opcode, "select") == 0 && count == 3)
         return expand_select(b, args);
+    if (b->target.complex && (t == DT_C64 || strcmp(opcode, "complex") == 0))
+        return expand_complex(b, opcode, args, count);
     if (count > LANE_OPERANDS || (t != DT_PRED && !lane_of_dtype(b, t, &e.lane)))
         return JIT_NONE;
     const struct row *row = t == DT_PRED ? find_row(pred_rows, COUNT_OF(pred_rows), opcode, count)
@@ -509,6 +513,8 @@ int jit_compare(struct jit_builder *b, enum jit_direction d, bool total_order, i
     enum dtype t = b->values[vx].type;
     struct expansion e = {b, t, lane_of_pred(b)};
     int x = b->values[vx].lanes, y = b->values[vy].lanes;
+    if (t == DT_C64)
+        return complex_compare(b, d, vx, vy);
     if (t == DT_PRED) {
         int both[2];
         masks_of(b, (const int[]){vx, vy}, 2, both, &e.lane);
@@ -704,6 +710,8 @@ int jit_convert(struct jit_builder *b, enum dtype t, int x)
     int lanes = b->values[x].lanes;
     if (t == from.type)
         return x;
+    if (b->target.complex && (t == DT_C64 || from.type == DT_C64))
+        return complex_convert(b, t, x);
     if ((t != DT_PRED && !lane_of_dtype(b, t, &to.lane)) ||
         (from.type != DT_PRED && !lane_of_dtype(b, from.type, &from.lane)))
         return JIT_NONE;
@@ -747,6 +755,8 @@ int jit_constant(struct jit_builder *b, enum dtype t, const void *at)
 {
     enum lane_type lane;
     uint64_t v = 0;
+    if (t == DT_C64 && b->target.complex)
+        return complex_constant(b, at);
     if (!lane_of_dtype(b, t, &lane))
         return JIT_NONE;
     memcpy(&v, at, dtype_bytes(t));

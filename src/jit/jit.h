@@ -38,6 +38,7 @@ struct jit_target {
     /* With AVX-512: lanes have 16 bits, twice as many. Only preds and integers of at most 16 bits
      * have values. */
     bool lanes16;
+    bool complex; /* c64 has values */
 };
 /* Of a function on tiles without elements at offsets, before anything is added to it; otherwise it
  * uses AVX2 only. */
