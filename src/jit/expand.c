@@ -188,6 +188,17 @@ static int integer_sign(struct expansion *e, int x)
     return emit2(e, LANE_SUB, emit2(e, LANE_GT, zero, x), emit2(e, LANE_GT, x, zero));
 }
 
+/* By a constant number of bits, or by those of `y`: AVX2 has no such shift of 16 bits. */
+static int shift(struct expansion *e, enum lane_op op, enum lane_op op_by, int x, int y)
+{
+    if (y >= 0)
+        return width(e) < 32 && !has_avx512(e) ? LANE_NONE : emit2(e, op_by, x, y);
+    const uint64_t count = constant_bits(e, y), most = width(e) - 1;
+    if (count > most && op != LANE_SAR)
+        return bits(e, 0);
+    return lane_shift(e->b, op, e->lane, x, (unsigned)(count < most ? count : most));
+}
+
 static int shift_arithmetic(struct expansion *e, int x, int y)
 {
     const unsigned unused = width(e) - dtype_bits(e->type);
@@ -195,19 +206,10 @@ static int shift_arithmetic(struct expansion *e, int x, int y)
         x = lane_shift(e->b, LANE_SAR, e->lane, lane_shift(e->b, LANE_SHL, e->lane, x, unused),
                        unused);
     if (!is_wide(e) || has_avx512(e))
-        return emit2(e, LANE_SAR_BY, x, y);
+        return shift(e, LANE_SAR, LANE_SAR_BY, x, y);
     struct expansion u = {e->b, DT_U64, LANE_I64};
     int fill = sign_fill(e, x), count = integer_min(&u, y, bits(e, 63));
     return emit2(e, LANE_XOR, emit2(e, LANE_SHR_BY, emit2(e, LANE_XOR, x, fill), count), fill);
-}
-
-/* By a constant number of bits, or by those of `y`. */
-static int shift(struct expansion *e, enum lane_op op, enum lane_op op_by, int x, int y)
-{
-    if (y >= 0)
-        return emit2(e, op_by, x, y);
-    const uint64_t count = constant_bits(e, y);
-    return count < width(e) ? lane_shift(e->b, op, e->lane, x, (unsigned)count) : bits(e, 0);
 }
 
 /* 64 bits are divided faster by an instruction of the processor, except by constants; those of 16

@@ -44,8 +44,8 @@ struct jit_builder *plan_tile_builder(struct arena *a, bool lanes16)
     struct jit_builder *b = jit_builder_new(a);
     jit_set_target(b, (struct jit_target){.avx512 = avx512,
                                           .vpopcntdq = cpu_extras().vpopcntdq,
-                                          .lanes16 = lanes16 && avx512,
-                                          .complex = !(lanes16 && avx512)});
+                                          .lanes16 = lanes16,
+                                          .complex = !lanes16});
     return b;
 }
 
