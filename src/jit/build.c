@@ -1,7 +1,7 @@
 /*
  * build.c: the list of lane instructions of a function under construction.
  */
-#include "jit/jit_priv.h"
+#include "jit/expand.h"
 
 struct jit_builder *jit_builder_new(struct arena *a)
 {
@@ -79,7 +79,7 @@ enum lane_type lane_type_of(const struct jit_builder *b, int lanes)
 int jit_value_new(struct jit_builder *b, enum dtype t, int lanes)
 {
     VEC_PUSH(b->arena, b->values, b->value_count, b->value_capacity) =
-        (struct jit_value){t, lanes, DT_INVALID};
+        (struct jit_value){.type = t, .lanes = lanes, .exact = DT_INVALID};
     return b->value_count - 1;
 }
 
@@ -154,14 +154,20 @@ static int value_of(struct jit_builder *b, enum dtype t, int lanes)
 
 int jit_load(struct jit_builder *b, int tile, enum dtype t, bool single)
 {
+    const enum lane_op op = single ? LANE_LOAD_SINGLE : LANE_LOAD;
     note_tile(b, tile);
-    return value_of(b, t, emit_load(b, single ? LANE_LOAD_SINGLE : LANE_LOAD, t, tile, NULL));
+    if (t == DT_C64 && b->target.complex)
+        return complex_of_halves(b, emit_load(b, op, DT_U64, tile, NULL));
+    return value_of(b, t, emit_load(b, op, t, tile, NULL));
 }
 
 void jit_store(struct jit_builder *b, int tile, int value)
 {
+    struct jit_value v = b->values[value];
     note_tile(b, tile);
-    emit_store(b, b->values[value], tile, NULL);
+    if (v.type == DT_C64)
+        v = (struct jit_value){.type = DT_U64, .lanes = complex_halves(b, value)};
+    emit_store(b, v, tile, NULL);
 }
 
 static void set_offsets(struct jit_builder *b, int offsets)

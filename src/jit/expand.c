@@ -188,6 +188,17 @@ static int integer_sign(struct expansion *e, int x)
     return emit2(e, LANE_SUB, emit2(e, LANE_GT, zero, x), emit2(e, LANE_GT, x, zero));
 }
 
+/* By a constant number of bits, or by those of `y`: AVX2 has no such shift of 16 bits. */
+static int shift(struct expansion *e, enum lane_op op, enum lane_op op_by, int x, int y)
+{
+    if (y >= 0)
+        return width(e) < 32 && !has_avx512(e) ? LANE_NONE : emit2(e, op_by, x, y);
+    const uint64_t count = constant_bits(e, y), most = width(e) - 1;
+    if (count > most && op != LANE_SAR)
+        return bits(e, 0);
+    return lane_shift(e->b, op, e->lane, x, (unsigned)(count < most ? count : most));
+}
+
 static int shift_arithmetic(struct expansion *e, int x, int y)
 {
     const unsigned unused = width(e) - dtype_bits(e->type);
@@ -195,19 +206,10 @@ static int shift_arithmetic(struct expansion *e, int x, int y)
         x = lane_shift(e->b, LANE_SAR, e->lane, lane_shift(e->b, LANE_SHL, e->lane, x, unused),
                        unused);
     if (!is_wide(e) || has_avx512(e))
-        return emit2(e, LANE_SAR_BY, x, y);
+        return shift(e, LANE_SAR, LANE_SAR_BY, x, y);
     struct expansion u = {e->b, DT_U64, LANE_I64};
     int fill = sign_fill(e, x), count = integer_min(&u, y, bits(e, 63));
     return emit2(e, LANE_XOR, emit2(e, LANE_SHR_BY, emit2(e, LANE_XOR, x, fill), count), fill);
-}
-
-/* By a constant number of bits, or by those of `y`. */
-static int shift(struct expansion *e, enum lane_op op, enum lane_op op_by, int x, int y)
-{
-    if (y >= 0)
-        return emit2(e, op_by, x, y);
-    const uint64_t count = constant_bits(e, y);
-    return count < width(e) ? lane_shift(e->b, op, e->lane, x, (unsigned)count) : bits(e, 0);
 }
 
 /* 64 bits are divided faster by an instruction of the processor, except by constants; those of 16
@@ -429,6 +431,8 @@ static int expand_select(struct jit_builder *b, const int *args)
         masks_of(b, args, 3, x, &e.lane);
         return jit_value_new(b, t, blend(&e, x[0], x[1], x[2]));
     }
+    if (t == DT_C64)
+        return complex_select(b, mask_as(b, b->values[args[0]].lanes, LANE_F32), args[1], args[2]);
     if (!lane_of_dtype(b, t, &e.lane))
         return JIT_NONE;
     mask = mask_as(b, b->values[args[0]].lanes, e.lane);
@@ -442,6 +446,8 @@ int jit_elementwise(struct jit_builder *b, const char *opcode, enum dtype t, con
     int x[LANE_OPERANDS];
     if (strcmp(opcode, "select") == 0 && count == 3)
         return expand_select(b, args);
+    if (b->target.complex && (t == DT_C64 || strcmp(opcode, "complex") == 0))
+        return expand_complex(b, opcode, args, count);
     if (count > LANE_OPERANDS || (t != DT_PRED && !lane_of_dtype(b, t, &e.lane)))
         return JIT_NONE;
     const struct row *row = t == DT_PRED ? find_row(pred_rows, COUNT_OF(pred_rows), opcode, count)
@@ -509,6 +515,8 @@ int jit_compare(struct jit_builder *b, enum jit_direction d, bool total_order, i
     enum dtype t = b->values[vx].type;
     struct expansion e = {b, t, lane_of_pred(b)};
     int x = b->values[vx].lanes, y = b->values[vy].lanes;
+    if (t == DT_C64)
+        return complex_compare(b, d, vx, vy);
     if (t == DT_PRED) {
         int both[2];
         masks_of(b, (const int[]){vx, vy}, 2, both, &e.lane);
@@ -704,6 +712,8 @@ int jit_convert(struct jit_builder *b, enum dtype t, int x)
     int lanes = b->values[x].lanes;
     if (t == from.type)
         return x;
+    if (b->target.complex && (t == DT_C64 || from.type == DT_C64))
+        return complex_convert(b, t, x);
     if ((t != DT_PRED && !lane_of_dtype(b, t, &to.lane)) ||
         (from.type != DT_PRED && !lane_of_dtype(b, from.type, &from.lane)))
         return JIT_NONE;
@@ -747,6 +757,8 @@ int jit_constant(struct jit_builder *b, enum dtype t, const void *at)
 {
     enum lane_type lane;
     uint64_t v = 0;
+    if (t == DT_C64 && b->target.complex)
+        return complex_constant(b, at);
     if (!lane_of_dtype(b, t, &lane))
         return JIT_NONE;
     memcpy(&v, at, dtype_bytes(t));

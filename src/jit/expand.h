@@ -100,6 +100,19 @@ static inline int f64_of(struct expansion *e, int x)
                      lane_constant(b, LANE_F64, bits_of_float(LANE_F64, 0x1p31)), 0);
 }
 
+/* ---- expand_complex.c: values of c64 ---- */
+
+/* Of elements of 64 bits, and these. */
+int complex_of_halves(struct jit_builder *b, int lanes);
+int complex_halves(struct jit_builder *b, int value);
+int complex_constant(struct jit_builder *b, const void *at);
+/* Of operands of c64, and "complex" of f32. These functions return JIT_NONE as those of jit.h. */
+int expand_complex(struct jit_builder *b, const char *opcode, const int *args, int count);
+int complex_select(struct jit_builder *b, int mask, int on, int off);
+int complex_compare(struct jit_builder *b, enum jit_direction d, int v, int w);
+/* To c64 or from it. */
+int complex_convert(struct jit_builder *b, enum dtype to, int v);
+
 /* ---- expand_divide.c ---- */
 
 /* Of integers; those of 64 bits by constants only. x / 0 is all ones, its remainder x; the least

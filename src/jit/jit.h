@@ -35,9 +35,10 @@ struct jit_builder *jit_builder_new(struct arena *a);
 struct jit_target {
     bool avx512;    /* AVX-512 F, BW, CD, DQ, VL */
     bool vpopcntdq; /* AVX512_VPOPCNTDQ */
-    /* With AVX-512: lanes have 16 bits, twice as many. Only preds and integers of at most 16 bits
+    /* Lanes have 16 bits, twice as many. Only preds and integers of at most 16 bits
      * have values. */
     bool lanes16;
+    bool complex; /* c64 has values */
 };
 /* Of a function on tiles without elements at offsets, before anything is added to it; otherwise it
  * uses AVX2 only. */

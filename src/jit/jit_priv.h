@@ -81,6 +81,7 @@ struct lane_constant {
 struct jit_value {
     enum dtype type;
     int lanes; /* instruction, or ~n for a constant */
+    int imaginary; /* of c64: the lanes of the other part */
     enum dtype
         exact; /* of f32: a narrow type whose values are the only ones, if it is BF16 or F16 */
 };

@@ -3,9 +3,10 @@
  * AVX-512 has in the same form (x86_512.c).
  *
  * Lanes of 32 bits fill a vector of 32 bytes if there are eight of them, of 16 if there are four,
- * beside four lanes of 64 bits. With one lane the others hold arbitrary bits; arithmetic on floats
- * then uses the instructions for one element, which are not slowed down by these. Values are in
- * registers 0 to 12 or in spill slots; registers 13 to 15 are for operands on their way.
+ * beside four lanes of 64 bits; those of 16 bits, if there are sixteen. With one lane the others
+ * hold arbitrary bits; arithmetic on floats then uses the instructions for one element, which are
+ * not slowed down by these. Values are in registers 0 to 12 or in spill slots; registers 13 to 15
+ * are for operands on their way.
  */
 #include "jit/x86.h"
 
@@ -13,7 +14,7 @@ enum { FIRST_SPARE = X86_SPARE, SECOND_SPARE, THIRD_SPARE };
 
 static bool is_wide_vector(const struct x86_selection *s, enum lane_type t)
 {
-    return s->lanes * (lane_is_wide(t) ? 8 : 4) == 32;
+    return s->lanes * (int)lane_width(t) == 256;
 }
 
 /* ---- tables: the instruction of an operation that is one, for each type of lanes ---- */
@@ -333,35 +334,40 @@ static struct x86_operand element_of(const struct x86_selection *s, const struct
 }
 
 /* How elements of fewer than 32 bits are widened to lanes. */
-static enum x86_inst widening(enum dtype t)
+static enum x86_inst widening(enum dtype t, enum lane_type lane)
 {
+    const bool packed = lane == LANE_I16;
     switch (t) {
-    case DT_S8: return X86_PMOVSXBD;
-    case DT_S16: return X86_PMOVSXWD;
+    case DT_S8: return packed ? X86_PMOVSXBW : X86_PMOVSXBD;
+    case DT_S16: return packed ? X86_MOVUPS_LOAD : X86_PMOVSXWD;
     case DT_F16: return X86_CVTPH2PS;
     case DT_BF16:
-    case DT_U16: return X86_PMOVZXWD;
-    default: return X86_PMOVZXBD;
+    case DT_U16: return packed ? X86_MOVUPS_LOAD : X86_PMOVZXWD;
+    default: return packed ? X86_PMOVZXBW : X86_PMOVZXBD;
     }
 }
 
-static void load_narrow(const struct x86_selection *s, enum dtype t, int out, struct x86_operand m,
-                        bool single)
+static void load_narrow(const struct x86_selection *s, enum dtype t, enum lane_type lane, int out,
+                        struct x86_operand m, bool single)
 {
-    bool wide = is_wide_vector(s, LANE_I32);
-    if (single || s->lanes == 1) { /* one element, in the first lane */
+    const bool wide = is_wide_vector(s, lane), byte = dtype_bytes(t) == 1;
+    if (s->lanes == 1) { /* one element, in the first lane */
         x86_vector(s->code, X86_PXOR, false, out, out, x86_register(out), 0);
-        x86_vector(s->code, dtype_bytes(t) == 1 ? X86_PINSRB : X86_PINSRW, false, out, out, m, 0);
+        x86_vector(s->code, byte ? X86_PINSRB : X86_PINSRW, false, out, out, m, 0);
+        m = x86_register(out);
+    } else if (single) {
+        x86_vector(s->code, byte ? X86_BROADCASTB : X86_BROADCASTW, wide, out, 0, m, 0);
         m = x86_register(out);
     }
-    x86_vector(s->code, widening(t), wide, out, 0, m, 0);
-    if (single && s->lanes > 1)
-        x86_vector(s->code, X86_BROADCASTD, wide, out, 0, x86_register(out), 0);
+    const enum x86_inst inst = widening(t, lane);
+    if (inst != X86_MOVUPS_LOAD || !x86_is_in(m, out))
+        x86_vector(s->code, inst, wide, out, 0, m, 0);
     if (t == DT_BF16)
         x86_vector(s->code, X86_PSLLD, wide, out, 0, x86_register(out), 16);
     if (t == DT_PRED) { /* bytes that are 0 or 1 as masks: 0 - x */
         x86_vector(s->code, X86_PXOR, wide, FIRST_SPARE, FIRST_SPARE, x86_register(FIRST_SPARE), 0);
-        x86_vector(s->code, X86_PSUBD, wide, out, FIRST_SPARE, x86_register(out), 0);
+        x86_vector(s->code, lane == LANE_I16 ? X86_PSUBW : X86_PSUBD, wide, out, FIRST_SPARE,
+                   x86_register(out), 0);
     }
 }
 
@@ -372,7 +378,7 @@ static void select_load(const struct x86_selection *s, const struct lane_inst *i
     bool single = i->op == LANE_LOAD_SINGLE, wide = is_wide_vector(s, t);
     struct x86_operand m = element_of(s, i, single);
     if (dtype_bytes(format) < 4)
-        load_narrow(s, format, out, m, single);
+        load_narrow(s, format, t, out, m, single);
     else if (s->lanes == 1)
         x86_vector(s->code, lane_is_wide(t) ? X86_MOVQ_LOAD : X86_MOVD_LOAD, false, out, 0, m, 0);
     else if (single)
@@ -381,7 +387,7 @@ static void select_load(const struct x86_selection *s, const struct lane_inst *i
         x86_vector(s->code, X86_MOVUPS_LOAD, wide, out, 0, m, 0);
 }
 
-/* Eight, four or one words of 16 bits, or bytes, in the low part of a vector. */
+/* Sixteen, eight, four or one words of 16 bits, or bytes, in the low part of a vector. */
 static void store_packed(const struct x86_selection *s, int x, struct x86_operand m, size_t bytes)
 {
     size_t size = (size_t)s->lanes * bytes;
@@ -393,6 +399,27 @@ static void store_packed(const struct x86_selection *s, int x, struct x86_operan
                    : size == 8 ? X86_MOVQ_STORE
                                : X86_MOVD_STORE,
                    false, x, 0, m, 0);
+}
+
+/* Of lanes of 16 bits. */
+static void store_short(const struct x86_selection *s, enum dtype t, int x, struct x86_operand m)
+{
+    const int a = FIRST_SPARE, b = SECOND_SPARE;
+    if (t == DT_PRED) {
+        x86_vector(s->code, X86_PSRLW, s->lanes > 1, a, 0, x86_register(x), 15);
+        x = a;
+    }
+    if (s->lanes > 1 && dtype_bytes(t) == 2) {
+        x86_vector(s->code, X86_MOVUPS_STORE, true, x, 0, m, 0);
+        return;
+    }
+    if (s->lanes > 1) {
+        x86_vector(s->code, X86_EXTRACTI128, true, x, 0, x86_register(b), 1);
+        x86_vector(s->code, dtype_is_signed(t) ? X86_PACKSSWB : X86_PACKUSWB, false, a, x,
+                   x86_register(b), 0);
+        x = a;
+    }
+    store_packed(s, x, m, dtype_bytes(t));
 }
 
 static void store_narrow(const struct x86_selection *s, enum dtype t, int x, struct x86_operand m)
@@ -425,7 +452,9 @@ static void select_store(const struct x86_selection *s, const struct lane_inst *
     enum dtype format = (enum dtype)i->format;
     int x = x86_in_register(s, i->args[0], t, THIRD_SPARE);
     struct x86_operand m = element_of(s, i, false);
-    if (dtype_bytes(format) < 4)
+    if (t == LANE_I16)
+        store_short(s, format, x, m);
+    else if (dtype_bytes(format) < 4)
         store_narrow(s, format, x, m);
     else if (s->lanes == 1)
         x86_vector(s->code, lane_is_wide(t) ? X86_MOVQ_STORE : X86_MOVD_STORE, false, x, 0, m, 0);
@@ -548,8 +577,11 @@ static void select_blend(const struct x86_selection *s, const struct lane_inst *
     const enum lane_type t = (enum lane_type)i->type;
     const int mask = x86_in_register(s, i->args[0], t, FIRST_SPARE),
               off = x86_in_register(s, i->args[2], t, SECOND_SPARE);
-    x86_put(s, lane_is_wide(t) ? X86_BLENDVPD : X86_BLENDVPS, t, out, off,
-            x86_operand_of(s, i->args[1], t, FIRST_SPARE), mask);
+    x86_put(s,
+            lane_is_wide(t) ? X86_BLENDVPD
+            : t == LANE_I16 ? X86_BLENDVB
+                            : X86_BLENDVPS,
+            t, out, off, x86_operand_of(s, i->args[1], t, FIRST_SPARE), mask);
 }
 
 static void select_splat(const struct x86_selection *s, const struct lane_inst *i, int out)

@@ -94,7 +94,10 @@ static void put_function(struct x86_code *c, const struct jit_builder *b)
     const struct register_file file = {{JIT_REGISTERS}, NULL};
     struct x86_selection s = {
         .code = c, .b = b, .a = allocate_registers(b, &file), .spare = X86_SPARE};
-    const int lanes = b->wide ? 4 : 8, slot_bytes = s.a.slot_count * X86_SLOT_BYTES;
+    const int lanes = b->wide             ? 4
+                      : b->target.lanes16 ? 16
+                                          : 8,
+              slot_bytes = s.a.slot_count * X86_SLOT_BYTES;
     x86_enter_tiles(c, b, slot_bytes);
     s.constants = x86_load_constants(c, b, &s.a, NULL, JIT_REGISTERS);
     s.lanes = lanes;

@@ -44,7 +44,8 @@ struct jit_builder *plan_tile_builder(struct arena *a, bool lanes16)
     struct jit_builder *b = jit_builder_new(a);
     jit_set_target(b, (struct jit_target){.avx512 = avx512,
                                           .vpopcntdq = cpu_extras().vpopcntdq,
-                                          .lanes16 = lanes16 && avx512});
+                                          .lanes16 = lanes16,
+                                          .complex = !lanes16});
     return b;
 }
 
@@ -52,6 +53,7 @@ int plan_lanes(struct arena *scratch, const struct tile_meaning *m, const char *
 {
     struct arena_mark mark = arena_mark(scratch);
     struct jit_builder *b = jit_builder_new(scratch);
+    jit_set_target(b, (struct jit_target){.complex = constants != NULL});
     int args[KERN_MAX_ARGS], count = m->kind == TILE_INST ? m->inst->operand_count : 1;
     bool ok = m->kind != TILE_KERNEL_ONLY;
     for (int k = 0; k < count && ok; k++) {

@@ -54,10 +54,15 @@ static void put_integer(enum dtype t, void *at, int i, uint64_t v)
         ((uint64_t *)at)[i] = v;
 }
 
+/* A complex number is two floats. */
+static int numbers_of(enum dtype t) { return t == DT_C64 ? 2 * N : N; }
+
 static void fill(enum dtype t, void *at, uint64_t seed)
 {
     uint64_t state = seed;
-    for (int i = 0; i < N; i++) {
+    const int n = numbers_of(t);
+    t = t == DT_C64 ? DT_F32 : t;
+    for (int i = 0; i < n; i++) {
         uint64_t r = next_random(&state), how = r >> 8 & 7;
         if (t == DT_PRED)
             ((uint8_t *)at)[i] = r & 1;
@@ -87,8 +92,10 @@ static bool is_nan_at(enum dtype t, const void *at, int i)
 /* Bits of NaNs depend on the order of operands, which compilers choose. */
 static void expect_same(const char *what, enum dtype t, const void *got, const void *expected)
 {
+    const int n = numbers_of(t);
+    t = t == DT_C64 ? DT_F32 : t;
     size_t width = dtype_bytes(t);
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < n; i++) {
         if (is_nan_at(t, got, i) && is_nan_at(t, expected, i))
             continue;
         ck_assert_msg(memcmp((const char *)got + width * (size_t)i,
@@ -116,21 +123,22 @@ static void set_target(struct jit_builder *b, bool lanes16)
 {
     jit_set_target(b, (struct jit_target){.avx512 = cpu_isa() == CPU_AVX512,
                                           .vpopcntdq = cpu_extras().vpopcntdq,
-                                          .lanes16 = lanes16 && cpu_isa() == CPU_AVX512});
+                                          .lanes16 = lanes16,
+                                          .complex = !lanes16});
 }
 
-/* The variants of functions on tiles: AVX2, what the processor has, and that in lanes of 16 bits.
- * Returns whether the variant is the last one. */
-enum { VARIANTS = 3 };
+/* The variants of functions on tiles: AVX2 and what the processor has, then both in lanes of 16
+ * bits. Returns whether the variant is one of these. */
+enum { WIDER = 2, VARIANTS = 4 };
 static bool choose_variant(int number)
 {
-    ck_assert_int_eq(setenv("HLO_ISA", cpu_isa_name(number > 0 ? CPU_AVX512 : CPU_AVX2), 1), 0);
-    return number == 2;
+    ck_assert_int_eq(setenv("HLO_ISA", cpu_isa_name(number % 2 ? CPU_AVX512 : CPU_AVX2), 1), 0);
+    return number >= WIDER;
 }
 
 static bool has_lanes(bool lanes16, enum dtype t)
 {
-    return !lanes16 || cpu_isa() != CPU_AVX512 || (dtype_bytes(t) <= 2 && !dtype_is_float(t));
+    return !lanes16 || (dtype_bytes(t) <= 2 && !dtype_is_float(t));
 }
 
 static void trial_begin(struct trial *t, bool lanes16, int count, const enum dtype *of,
@@ -475,6 +483,53 @@ START_TEST(conversions)
 }
 END_TEST
 
+static void compare_complex(const char *opcode, enum dtype t, int count, enum dtype result)
+{
+    for (unsigned which = 0; which < 1u << 2 * count; which++) { /* singles, constants */
+        struct trial trial;
+        trial_begin(&trial, false, count, (const enum dtype[]){t, t}, which & 3);
+        for (int k = 0; k < count; k++)
+            if ((which & which >> count) >> k & 1)
+                trial.values[k] = jit_constant(trial.b, t, trial.operands[k].bytes);
+        const int v = jit_elementwise(trial.b, opcode, t, trial.values, count);
+        ck_assert_int_ne(v, JIT_NONE);
+        trial_end(&trial, opcode, v, kern_tiles()->vector(opcode, t), result);
+    }
+}
+
+static void convert_complex(enum dtype to, enum dtype from)
+{
+    struct trial t;
+    trial_begin(&t, false, 1, &from, 0);
+    trial_end(&t, dtype_spelling(from), jit_convert(t.b, to, t.values[0]),
+              kern_tiles()->convert(to, from), to);
+}
+
+START_TEST(complex_numbers)
+{
+    choose_variant(_i);
+    static const char *const binary[] = {"add", "subtract", "multiply"};
+    for (size_t k = 0; k < COUNT_OF(binary); k++)
+        compare_complex(binary[k], DT_C64, 2, DT_C64);
+    compare_complex("complex", DT_F32, 2, DT_C64);
+    compare_complex("negate", DT_C64, 1, DT_C64);
+    compare_complex("real", DT_C64, 1, DT_F32);
+    compare_complex("imag", DT_C64, 1, DT_F32);
+    for (int d = JIT_EQ; d <= JIT_NE; d++) {
+        struct trial t;
+        trial_begin(&t, false, 2, (const enum dtype[]){DT_C64, DT_C64}, 0);
+        memcpy(t.operands[0].bytes, t.operands[1].bytes, N * 4);
+        trial_end(&t, "compare",
+                  jit_compare(t.b, (enum jit_direction)d, false, t.values[0], t.values[1]),
+                  kern_tiles()->compare((enum kern_direction)d, false, DT_C64), DT_PRED);
+    }
+    for (size_t j = 0; j < COUNT_OF(types); j++) {
+        convert_complex(DT_C64, types[j]);
+        convert_complex(types[j], DT_C64);
+    }
+}
+END_TEST
+
 static void compare_conversion(bool lanes16, enum dtype to, enum dtype from, const void *numbers,
                                size_t bytes)
 {
@@ -517,13 +572,14 @@ END_TEST
 START_TEST(selections)
 {
     const bool lanes16 = choose_variant(_i);
-    for (size_t j = 0; j < COUNT_OF(types); j++) {
+    for (size_t j = 0; j <= COUNT_OF(types); j++) {
         struct trial t;
-        if (!has_lanes(lanes16, types[j]))
+        const enum dtype of = j < COUNT_OF(types) ? types[j] : DT_C64;
+        if (!has_lanes(lanes16, of) || (lanes16 && of == DT_C64))
             continue;
-        trial_begin(&t, lanes16, 3, (const enum dtype[]){DT_PRED, types[j], types[j]}, j % 8);
-        int v = jit_elementwise(t.b, "select", types[j], t.values, 3);
-        trial_end(&t, "select", v, kern_tiles()->elementwise("select", types[j]), types[j]);
+        trial_begin(&t, lanes16, 3, (const enum dtype[]){DT_PRED, of, of}, j % 8);
+        int v = jit_elementwise(t.b, "select", of, t.values, 3);
+        trial_end(&t, "select", v, kern_tiles()->elementwise("select", of), of);
     }
 }
 END_TEST
@@ -917,10 +973,11 @@ int main(void)
     tcase_add_test(t, elements_at_offsets);
     tcase_add_loop_test(t, comparisons, 0, VARIANTS);
     tcase_add_loop_test(t, conversions, 0, VARIANTS);
-    tcase_add_loop_test(t, conversions_of_borders, 0, VARIANTS - 1);
+    tcase_add_loop_test(t, complex_numbers, 0, WIDER);
+    tcase_add_loop_test(t, conversions_of_borders, 0, WIDER);
     tcase_add_loop_test(t, selections, 0, VARIANTS);
     tcase_add_loop_test(t, sequences, 0, VARIANTS);
-    tcase_add_loop_test(t, spilled_values, 0, VARIANTS - 1);
+    tcase_add_loop_test(t, spilled_values, 0, WIDER);
     tcase_add_test(t, loops_branches_and_calls);
     tcase_add_test(t, spilled_variables);
     tcase_add_test(t, lanes_of_programs);

@@ -23,7 +23,8 @@ static struct sizes sizes_of(enum x86_inst inst, bool wide)
     struct sizes s = {all, all, ""};
     bool widens = strncmp(name, "vpmov", 5) == 0 || inst == X86_CVTDQ2PD || inst == X86_CVTPS2PD ||
                   inst == X86_CVTPH2PS;
-    if (widens || inst == X86_BROADCASTD || inst == X86_BROADCASTQ)
+    if (widens || inst == X86_BROADCASTB || inst == X86_BROADCASTW || inst == X86_BROADCASTD ||
+        inst == X86_BROADCASTQ)
         s.m = "x";
     if (inst == X86_CVTPD2PS || inst == X86_CVTTPD2DQ) {
         s.x = "x";
