@@ -80,7 +80,7 @@ struct lane_constant {
 /* A value of the caller. The lanes of a pred are a mask, of 32 or 64 bits. */
 struct jit_value {
     enum dtype type;
-    int lanes; /* instruction, or ~n for a constant */
+    int lanes;     /* instruction, or ~n for a constant */
     int imaginary; /* of c64: the lanes of the other part */
     enum dtype
         exact; /* of f32: a narrow type whose values are the only ones, if it is BF16 or F16 */

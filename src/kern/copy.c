@@ -204,8 +204,12 @@ static void find_columns(const char **columns, const char *x, const int64_t *dim
         else if (step == -2)                                                                       \
             for (int64_t j = 0; j < n; j++)                                                        \
                 out[j] = x[-2 * j];                                                                \
-        else                                                                                       \
+        else if (step == 4)                                                                        \
             for (int64_t j = 0; j < n; j++)                                                        \
+                out[j] = x[4 * j];                                                                 \
+        else                                                                                       \
+            for (int64_t j = pack_elements((char *)out, (const char *)x, step, sizeof(W), n);      \
+                 j < n; j++)                                                                       \
                 out[j] = x[step * j];                                                              \
     }
 STRIDED_RUN(kern_w1)

@@ -112,6 +112,9 @@ void copy_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride, i
 /* Copies `count` runs of n elements, each from its last element, at x, to its first. */
 void reverse_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride, int64_t count,
                   size_t width, int64_t n);
+/* The first of n elements that are `step` elements apart, of 1 to 16 bytes: as many as vectors
+ * take. Returns their number, which may be 0. */
+int64_t pack_elements(char *out, const char *x, int64_t step, size_t width, int64_t n);
 /* Fills `count` runs of n elements, each with one element. */
 void repeat_runs(char *out, int64_t out_stride, const char *x, int64_t x_stride, int64_t count,
                  size_t width, int64_t n);

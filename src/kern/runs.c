@@ -261,6 +261,85 @@ static int64_t repeat_vectors(char *out, const char *x, int64_t count, int64_t w
 }
 #endif
 
+/* ---- elements at a distance ---- */
+
+#ifdef __x86_64__
+enum { MOST_STEP = 15, MOST_DISTANCE = 20, PICKED_FROM = 128 };
+union bytes32 {
+    uint8_t bytes[32];
+    uint32_t words[8];
+    __m256i v;
+};
+struct picking {
+    union bytes32 masks[MOST_STEP]; /* by vector: the bytes that are taken from it */
+    union bytes32 near, far;        /* bytes of the same half of a vector, and of the other one */
+    union bytes32 words;
+};
+
+/* With an odd step, the elements of one result have different places in their vectors: they are
+ * put together there, and then permuted. */
+static void start_picking(struct picking *p, int64_t step, int64_t width)
+{
+    enum { NONE = 0x80 };
+    memset(p->masks, 0, (size_t)step * sizeof *p->masks);
+    for (uint32_t k = 0, first = 0; k < 32; first += (uint32_t)(width * step))
+        for (uint32_t x = first; x < first + width; x++, k++) {
+            const uint32_t at = x % 32;
+            const bool near = at / 16 == k / 16;
+            p->masks[x / 32].bytes[at] = UINT8_MAX;
+            p->near.bytes[k] = near ? (uint8_t)(at % 16) : NONE;
+            p->far.bytes[k] = near ? NONE : (uint8_t)(at % 16);
+            p->words.words[k / 4] = at / 4;
+        }
+}
+
+__attribute__((target("avx2"), always_inline)) static inline int64_t
+pick_by_blends(char *out, const char *x, int64_t step, bool words, int64_t n, int64_t width)
+{
+    struct picking p;
+    const int64_t some = 32 / width;
+    int64_t i = 0;
+    start_picking(&p, step, width);
+    for (; i + some < n; i += some, out += 32) { /* the next element is not read beyond */
+        __m256i all = _mm256_loadu_si256((const __m256i *)(const void *)x);
+        for (int64_t k = 1; k < step; k++) {
+            const __m256i next = _mm256_loadu_si256((const __m256i *)(const void *)(x + 32 * k));
+            all = _mm256_blendv_epi8(all, next, p.masks[k].v);
+        }
+        all = words ? _mm256_permutevar8x32_epi32(all, p.words.v)
+                    : _mm256_or_si256(
+                          _mm256_shuffle_epi8(all, p.near.v),
+                          _mm256_shuffle_epi8(_mm256_permute4x64_epi64(all, 0x4e), p.far.v));
+        _mm256_storeu_si256((__m256i *)(void *)out, all);
+        x += 32 * step;
+    }
+    return i;
+}
+
+__attribute__((target("avx2"))) static int64_t pick_vectors(char *out, const char *x, int64_t step,
+                                                            int64_t width, int64_t n)
+{
+    if (step == 3)
+        return width >= 4 ? pick_by_blends(out, x, 3, true, n, width)
+                          : pick_by_blends(out, x, 3, false, n, width);
+    return pick_by_blends(out, x, step, width >= 4, n, width);
+}
+#endif
+
+int64_t pack_elements(char *out, const char *x, int64_t step, size_t width, int64_t n)
+{
+#ifdef __x86_64__
+    if (n >= PICKED_FROM && step % 2 == 1 && step > 1 && step <= MOST_STEP &&
+        step * (int64_t)width <= MOST_DISTANCE && __builtin_cpu_supports("avx2"))
+        return pick_vectors(out, x, step, (int64_t)width, n);
+#else
+    (void)out, (void)x, (void)step, (void)width, (void)n;
+#endif
+    return 0;
+}
+
+/* ---- repetitions of one element ---- */
+
 KERN_CLONES static void fill_words(word *out, uint64_t x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)

@@ -4,6 +4,7 @@
  */
 #include "check_quiet.h"
 
+#include "kern/nest.h"
 #include "kern/plain/plain.h"
 #include "random_view.h"
 
@@ -25,6 +26,32 @@ static double rounding(enum dtype t)
 }
 
 /* ---- shape.c, copy.c ---- */
+
+/* Packs n elements that are `step` elements apart, the last of which ends the source. */
+static void check_pack(size_t width, size_t step, size_t n)
+{
+    const size_t size = ((n - 1) * step + 1) * width;
+    char *x = malloc(size), *out = malloc(n * width + 1);
+    ck_assert(x && out);
+    for (size_t k = 0; k < size; k++)
+        x[k] = (char)(k * 41 + k / 256);
+    out[n * width] = 0x55;
+    kern_pack(out, x, (int64_t)(step * width), width, (int64_t)n);
+    for (size_t k = 0; k < n; k++)
+        ck_assert_mem_eq(out + k * width, x + k * step * width, width);
+    ck_assert_int_eq(out[n * width], 0x55);
+    free(x);
+    free(out);
+}
+
+START_TEST(elements_at_a_distance)
+{
+    for (size_t width = 1; width <= 8; width *= 2)
+        for (size_t step = 2; step < 20; step++)
+            for (size_t n = 120; n < 200; n++)
+                check_pack(width, step, n);
+}
+END_TEST
 
 START_TEST(copy_moves_every_element)
 {
@@ -826,6 +853,7 @@ int main(void)
     Suite *suite = suite_create("kern_structured");
     TCase *tests = tcase_create("structured");
     tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, elements_at_a_distance);
     tcase_add_test(tests, copy_moves_every_element);
     tcase_add_test(tests, pad_agrees_with_reference);
     tcase_add_test(tests, pad_examples);
