@@ -6,7 +6,8 @@
  * rounded once, at the end of a block.
  *
  * Order and accumulation: that of gemm.h for DEPTH lanes at a time, whose sums are added in order.
- * Blocks depend on shapes and types alone, so any number of threads gives the same bits.
+ * These intervals of terms depend on shapes and types alone, so any number of threads gives the
+ * same bits; the number of rows and columns of a block depends on the number of threads.
  */
 #include "kern/product.h"
 
@@ -61,15 +62,20 @@ bool product_convert_operand(struct thread_pool *workers, struct view *x, enum d
 /* ---- blocking ---- */
 
 enum {
-    DEPTH = 384,          /* lanes packed at a time */
-    WIDE_BLOCK = 1024,    /* bytes of lanes in a row of a block's columns */
-    HIGH_BLOCK = 256,     /* rows of a block, if rows are copied */
-    HIGH_SUMS = 1024,     /* if their sums are stored separately */
-    HIGH_BYTES = 1 << 16, /* if there is per-row data */
+    DEPTH = 384,            /* lanes packed at a time */
+    STRIP = 96,             /* rows copied at a time */
+    FEW_ROWS = 6,           /* rows multiplied with all panels, if these are large */
+    SMALL_PANEL = 24 << 10, /* bytes: what stays in the first-level cache */
+    WIDE_BLOCK = 1024,      /* bytes of lanes in a row of a block's columns */
+    WIDER_BLOCK = 4096,     /* if panels are small: then others are not read again soon */
+    CRITICAL = 4096,        /* bytes between rows in place */
+    WORTH_COPY = 8,         /* panels, for which such rows are copied */
+    HIGH_SUMS = 1024,       /* rows of a block, if their sums are stored separately */
     /* minimum number of rows of a block that is split for the thread pool: each block packs its
      * columns again */
     MIN_ROWS = 96,
-    ENOUGH_BLOCKS = 8,
+    ENOUGH_BLOCKS = 4,  /* for each worker */
+    FEW_BLOCKS = 2,     /* the same, where narrow blocks cost more */
     MIN_WORK = 1 << 20, /* minimum number of multiplications in a block that is split */
     MIN_TASK = 1 << 19, /* minimum number of multiplications in a task: some microseconds */
     LONG = 8192,        /* lanes of a sum that may be split */
@@ -88,7 +94,9 @@ struct task {
     struct gemm g;
     int64_t m, n, k, batch;
     bool rows_in_place, columns_in_place, sums_in_place;
-    bool by_terms;                 /* copies of rows keep the order of memory: term by term */
+    bool by_terms;     /* copies of rows keep the order of memory: term by term */
+    bool small_panels; /* they stay in the first-level cache over a strip of rows */
+    int64_t workers;
     int64_t row_step, term_step;   /* of the left operand in place, bytes */
     int64_t depth;                 /* terms packed at a time */
     int64_t high, wide, long_part; /* rows, columns and terms of a block */
@@ -163,19 +171,39 @@ static void cut_sums(struct task *t)
     }
 }
 
+/* Cuts long sums, and chooses the terms packed at a time. */
+static void cut_terms(struct task *t)
+{
+    const struct gemm *g = &t->g;
+    cut_sums(t);
+    const int64_t chunks = ratio_up(gemm_lanes(g, t->long_part), DEPTH);
+    t->depth = round_up(ratio_up(t->long_part, chunks), g->per_lane);
+    t->small_panels = gemm_lanes(g, t->depth) * g->panel <= SMALL_PANEL;
+}
+
+/* Whether rows that could be read in place are copied if enough columns use the copies: at
+ * multiples of CRITICAL bytes all of them share a few sets of the nearest cache, and evict the
+ * panel there. */
+static bool are_critical(const struct task *t)
+{
+    return t->small_panels && t->row_step % CRITICAL == 0 && t->m > FEW_ROWS;
+}
+
 /* Halves blocks until there are enough of them. */
 static void cut_blocks(struct task *t)
 {
     const struct gemm *g = &t->g;
+    /* copied rows are worth wide blocks */
+    const int64_t enough =
+        t->workers *
+        (t->batch == 1 && (!t->rows_in_place || are_critical(t)) ? FEW_BLOCKS : ENOUGH_BLOCKS);
+    const int64_t widest = (t->small_panels ? WIDER_BLOCK : WIDE_BLOCK) / (g->lane << g->twofold);
     t->high = t->sums_in_place ? t->m : min_i64(t->m, HIGH_SUMS);
-    t->high = t->rows_in_place ? t->high : min_i64(t->m, HIGH_BLOCK);
-    t->high = g->moved ? min_i64(t->high, HIGH_BYTES) : t->high;
-    t->wide = min_i64(round_up(t->n, g->columns), WIDE_BLOCK / (g->lane << g->twofold));
-    cut_sums(t);
+    t->wide = round_up(ratio_up(t->n, ratio_up(t->n, widest)), g->columns);
     for (;;) {
         t->down = ratio_up(t->m, t->high);
         t->across = ratio_up(t->n, t->wide);
-        if (t->down * t->across >= ENOUGH_BLOCKS || t->batch >= ENOUGH_BLOCKS || t->along > 1 ||
+        if (t->down * t->across >= enough || t->batch >= enough || t->along > 1 ||
             t->high * t->wide < 2 * MIN_WORK / t->k)
             break;
         if (t->wide > g->columns)
@@ -191,27 +219,23 @@ static void cut_blocks(struct task *t)
                                                         t->down * t->across * t->along * t->batch);
 }
 
-/* Bytes between the terms of copies that are made term by term: an odd number of cache lines, which
- * are distributed over all sets of a cache. */
-static int64_t terms_pitch(const struct task *t, int64_t rows)
-{
-    return (rows * (int64_t)dtype_bytes(t->g.lhs) / 128 * 2 + 3) * 64;
-}
+/* Bytes between the rows of copies, or between terms of copies that are made term by term: an odd
+ * number of cache lines, which are distributed over all sets of a cache. */
+static int64_t copy_pitch(int64_t bytes) { return (bytes / 128 * 2 + 3) * 64; }
 
 static void plan_workspace(struct task *t)
 {
     const struct gemm *g = &t->g;
-    const int64_t lanes = gemm_lanes(g, t->long_part), chunks = ratio_up(lanes, DEPTH);
-    const int64_t unit = g->per_lane, depth = round_up(ratio_up(t->long_part, chunks), unit);
-    const int64_t lhs_width = (int64_t)dtype_bytes(g->lhs), sum = g->lane << g->twofold;
-    t->depth = depth;
-    t->panels_bytes = gemm_lanes(g, depth) * g->panel * ratio_up(t->wide, g->columns);
+    const int64_t lhs_width = (int64_t)dtype_bytes(g->lhs), sum = g->lane << g->twofold,
+                  strip = min_i64(t->high, STRIP);
+    t->panels_bytes = gemm_lanes(g, t->depth) * g->panel * ratio_up(t->wide, g->columns);
+    t->rows_in_place &= !are_critical(t) || t->wide < WORTH_COPY * g->columns;
     t->rows_bytes = t->rows_in_place ? 0
-                    : t->by_terms    ? terms_pitch(t, t->high) * depth
-                                     : round_up(t->high * depth * lhs_width, 64);
+                    : t->by_terms    ? copy_pitch(strip * lhs_width) * t->depth
+                                     : copy_pitch(t->depth * lhs_width) * strip;
     t->sums_bytes = t->sums_in_place || t->along > 1 ? 0 : round_up(t->high * t->wide * sum, 64);
-    t->workspace = t->panels_bytes + t->rows_bytes + t->sums_bytes +
-                   (g->moved ? round_up(t->high * 4, 64) : 0);
+    t->workspace =
+        t->panels_bytes + t->rows_bytes + t->sums_bytes + (g->moved ? round_up(strip * 4, 64) : 0);
 }
 
 /* ---- one block ---- */
@@ -268,50 +292,48 @@ static void pack_panels(const struct task *t, const struct block *b, int64_t l, 
     }
 }
 
-/* Finds or copies `terms` terms of the left operand's rows as gemm takes them. */
-static void find_rows(const struct task *t, const struct block *b, int64_t l, int64_t terms,
-                      const struct workspace *r, struct gemm_block *to)
+/* Finds or copies `terms` terms of a strip of the left operand's rows as gemm takes them; `i`: its
+ * first row. */
+static void find_rows(const struct task *t, const struct block *b, int64_t i, int64_t l,
+                      int64_t terms, const struct workspace *r, struct gemm_block *to)
 {
     const int64_t width = (int64_t)dtype_bytes(t->g.lhs);
     to->a_lane = t->g.lane;
     if (t->rows_in_place) {
-        to->a = b->lhs + b->i * t->row_step + (b->l + l) * t->term_step;
+        to->a = b->lhs + i * t->row_step + l * t->term_step;
         to->a_row = t->row_step;
         return;
     }
-    const struct position_range rows = {&t->p->m, 1, b->i, b->rows},
-                                along = {&t->p->k, 0, b->l + l, terms};
-    struct dense workspace = {t->g.lhs, r->rows, terms * width, width};
+    const struct position_range rows = {&t->p->m, 1, i, to->rows}, along = {&t->p->k, 0, l, terms};
+    struct dense workspace = {t->g.lhs, r->rows, copy_pitch(terms * width), width};
     if (t->by_terms) {
         workspace.row = width;
-        workspace.width = to->a_lane = terms_pitch(t, b->rows);
+        workspace.width = to->a_lane = copy_pitch(to->rows * width);
     }
     position_range_fetch(&workspace, t->p->lhs_type, b->lhs, &rows, &along);
     to->a = r->rows;
     to->a_row = workspace.row;
 }
 
-/* Chooses the loop order: either a panel stays in the first-level cache over many rows, or some
- * rows over many panels. */
-static void add_panels(const struct task *t, const struct block *b, const struct gemm_block *all,
-                       int64_t l, const char *panels, const int32_t *start)
+/* Multiplies a strip of rows with all panels. A small panel stays in the first-level cache over the
+ * whole strip; else a few rows stay there over all panels. */
+static void add_panels(const struct task *t, const struct block *b, const struct gemm_block *strip,
+                       const char *columns, const char *panels)
 {
-    enum { FEW_ROWS = 6, MANY_ROWS = 96, SMALL_PANEL = 24 << 10 };
     const struct gemm *g = &t->g;
-    const int64_t in_place = columns_in_place(t, b), step = only_step(&t->p->k, 1);
-    const char *columns = b->rhs + (b->l + l) * step + b->j * g->lane;
-    const int64_t bytes = (all->lanes + (all->rest > 0)) * g->panel,
-                  strip = bytes <= SMALL_PANEL ? MANY_ROWS : FEW_ROWS;
-    for (int64_t i = 0; i < b->rows; i += strip) {
-        struct gemm_block at = *all;
-        at.rows = min_i64(strip, b->rows - i);
-        at.a += i * all->a_row;
-        at.start = start ? start + i : NULL;
+    const int64_t in_place = columns_in_place(t, b), step = only_step(&t->p->k, 1),
+                  bytes = (strip->lanes + (strip->rest > 0)) * g->panel,
+                  height = t->small_panels ? STRIP : FEW_ROWS;
+    for (int64_t i = 0; i < strip->rows; i += height) {
+        struct gemm_block at = *strip;
+        at.rows = min_i64(height, strip->rows - i);
+        at.a += i * strip->a_row;
+        at.start = strip->start ? strip->start + i : NULL;
         for (int64_t j = 0; j < b->columns; j += g->columns) {
             at.panel = j < in_place ? columns + j * g->lane : panels + j / g->columns * bytes;
             at.panel_row = j < in_place ? step : 0;
             at.n = min_i64(g->columns, b->columns - j);
-            at.c = b->sums + i * b->sums_row + (j * g->lane << g->twofold);
+            at.c = strip->c + i * b->sums_row + (j * g->lane << g->twofold);
             gemm_block(g, &at);
         }
     }
@@ -322,15 +344,21 @@ static void run_block(const struct task *t, const struct block *b, const struct 
     const struct gemm *g = &t->g;
     for (int64_t l = 0; l < b->terms; l += t->depth) {
         const int64_t terms = min_i64(t->depth, b->terms - l);
-        struct gemm_block at = {.lanes = g->twofold ? 2 * terms : terms / g->per_lane,
-                                .rest = terms % g->per_lane,
-                                .add = l > 0,
-                                .c_row = b->sums_row};
+        const char *columns = b->rhs + (b->l + l) * only_step(&t->p->k, 1) + b->j * g->lane;
         pack_panels(t, b, l, terms, r->panels);
-        find_rows(t, b, l, terms, r, &at);
-        if (g->moved)
-            gemm_excess(g, at.a, at.a_row, b->rows, terms, r->start);
-        add_panels(t, b, &at, l, r->panels, g->moved ? r->start : NULL);
+        for (int64_t i = 0; i < b->rows; i += STRIP) {
+            struct gemm_block at = {.rows = min_i64(STRIP, b->rows - i),
+                                    .lanes = g->twofold ? 2 * terms : terms / g->per_lane,
+                                    .rest = terms % g->per_lane,
+                                    .add = l > 0,
+                                    .start = g->moved ? r->start : NULL,
+                                    .c = b->sums + i * b->sums_row,
+                                    .c_row = b->sums_row};
+            find_rows(t, b, b->i + i, b->l + l, terms, r, &at);
+            if (g->moved)
+                gemm_excess(g, at.a, at.a_row, at.rows, terms, r->start);
+            add_panels(t, b, &at, columns, r->panels);
+        }
     }
 }
 
@@ -422,7 +450,8 @@ static bool by_blocks(struct thread_pool *workers, const struct product *p)
                      .m = nest_points(&p->m),
                      .n = nest_points(&p->n),
                      .k = nest_points(&p->k),
-                     .batch = nest_points(&p->batch)};
+                     .batch = nest_points(&p->batch),
+                     .workers = thread_pool_size(workers)};
     choose(&t.g, p);
     t.rows_in_place = usable_rows(&t);
     t.columns_in_place = usable_columns(&t.g, p);
@@ -430,14 +459,15 @@ static bool by_blocks(struct thread_pool *workers, const struct product *p)
     t.by_terms = is_by_terms(&t);
     t.row_step = only_step(&p->m, 1);
     t.term_step = only_step(&p->k, 0);
+    cut_terms(&t);
     cut_blocks(&t);
     plan_workspace(&t);
     const int64_t partial = t.along > 1 ? (t.along * t.m * t.n * t.g.lane) << t.g.twofold : 0;
-    char *workspace = mem_alloc((size_t)(t.workspace * thread_pool_size(workers) + partial));
+    char *workspace = mem_alloc((size_t)(t.workspace * t.workers + partial));
     if (!workspace)
         return false;
     t.workspaces = workspace;
-    t.partial = workspace + t.workspace * thread_pool_size(workers);
+    t.partial = workspace + t.workspace * t.workers;
     thread_pool_run(workers, ratio_up(t.batch * t.along * t.down * t.across, t.group), run_part,
                     &t);
     if (t.along > 1)

@@ -254,6 +254,43 @@ START_TEST(large_dots_agree_with_reference)
 }
 END_TEST
 
+/* Rows of a power of two of bytes, and transposed ones: both are copied, a strip at a time. The
+ * blocks of a result depend on the number of threads, its bits do not. */
+START_TEST(strips_of_rows_agree_with_reference)
+{
+    enum { M = 205, N = 150 };
+    static const struct {
+        enum dtype in, out;
+        int64_t terms;
+    } cases[] = {{DT_F32, DT_F32, 1024}, {DT_F64, DT_F64, 512}, {DT_F32, DT_F32, 389},
+                 {DT_BF16, DT_F32, 513}, {DT_S8, DT_S32, 514},  {DT_C64, DT_C64, 130}};
+    static char out[THREAD_POOLS][M * N * 8];
+    start_thread_pools();
+    for (size_t i = 0; i < 2 * COUNT_OF(cases); i++) {
+        struct random r = {i};
+        const enum dtype in = cases[i / 2].in, type = cases[i / 2].out;
+        const int64_t k = cases[i / 2].terms, turned = (int64_t)(i % 2);
+        const struct kern_dot_dims dims = {.contracting_count = 1, .lhs_contracting = {!turned}};
+        struct random_view a = random_array(&r, in, 2, (int64_t[]){turned ? k : M, turned ? M : k}),
+                           b = random_array(&r, in, 2, (int64_t[]){k, N}),
+                           expected = random_layout(&r, type, 2, (int64_t[]){M, N});
+        struct view v;
+        ck_assert(plain_dot(NULL, &expected.view, &a.view, &b.view, &dims));
+        for (int pool = 0; pool < THREAD_POOLS; pool++) {
+            view_dense(&v, type, 2, (int64_t[]){M, N}, out[pool]);
+            ck_assert(kern_dot(thread_pools[pool], &v, &a.view, &b.view, &dims));
+            ck_assert_msg(
+                memcmp(out[0], out[pool], (size_t)view_elements(&v) * dtype_bytes(type)) == 0,
+                "case %zu, %d threads", i, thread_counts[pool]);
+        }
+        const double tolerance = type == DT_S32 ? 0 : rounding(type);
+        ck_assert_msg(views_agree(&v, &expected.view, tolerance, 40), "case %zu", i);
+        FREE_VIEWS(&a, &b, &expected);
+    }
+    end_thread_pools();
+}
+END_TEST
+
 /* Products of bytes, bf16 and f32 in sizes around those of their blocks. */
 START_TEST(blocked_dots_agree_with_reference)
 {
@@ -466,6 +503,7 @@ int main(void)
     tcase_add_test(tests, batches_agree_with_reference);
     tcase_add_test(tests, few_results_agree_with_reference);
     tcase_add_test(tests, large_dots_agree_with_reference);
+    tcase_add_test(tests, strips_of_rows_agree_with_reference);
     tcase_add_test(tests, blocked_dots_agree_with_reference);
     tcase_add_test(tests, dot_examples);
     tcase_add_test(tests, conv_agrees_with_reference);
