@@ -568,6 +568,7 @@ static struct scalar_code *finish(struct maker *m, struct leaves args, struct le
     if (!m->pl->p->options.plain) {
         scalar_tidy(m, code);
         scalar_turn_matrices(m);
+        scalar_join_calls(m);
     }
     code->monitor = scalar_monitor(m);
     scalar_pack(m, code);

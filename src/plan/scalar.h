@@ -10,6 +10,7 @@
  *   scalar_affine.c   shorter chains of integer operations with constants
  *   scalar_moves.c    removal of moves and dead operations
  *   scalar_product.c  matrices of products in the order that suits machine code
+ *   scalar_join.c     one call for the same function of several values
  *   scalar_data.c     registers and operations in one block, and its copies for runs
  *   scalar_native*.c  operations as machine code
  *   scalar_run.c      execution
@@ -296,6 +297,8 @@ void scalar_set_affine(struct maker *m, const struct inst *i, const int *args, i
  * are not read. */
 void scalar_tidy(struct maker *m, struct scalar_code *code);
 bool scalar_has_loop(const struct maker *m);
+/* Sets the targets of jumps to the new places of operations. */
+void scalar_set_targets(struct scalar_op *ops, int count, const int *place);
 /* Puts operations before all others. */
 void scalar_put_first(struct maker *m, const struct scalar_op *ops, int count);
 
@@ -322,6 +325,11 @@ static inline void scalar_set_pointer(void *pointer, const void *at)
 /* Turns matrices that products by vectors read and nothing changes, if there is a loop. */
 void scalar_turn_matrices(struct maker *m);
 
+/* ---- scalar_join.c ---- */
+
+/* Joins calls of the same function on few elements each, if there is a loop. */
+void scalar_join_calls(struct maker *m);
+
 /* ---- scalar_data.c ---- */
 
 /* Moves the operations and the registers that they use to one block, the data of the code. */
@@ -329,6 +337,10 @@ void scalar_pack(struct maker *m, struct scalar_code *code);
 
 /* ---- scalar_native.c ---- */
 
+/* Whether machine code computes an elementwise operation on few elements without a call. Constant
+ * operands matter: integers of 64 bits are only divided by them. */
+bool scalar_has_lanes(struct planner *pl, const struct own_registers *registers,
+                      const struct scalar_op *op);
 /* Compiles the operations to machine code, if there is a loop or they are the body of another
  * operation. */
 void scalar_set_native(struct maker *m, struct scalar_code *code, bool is_body);

@@ -439,8 +439,7 @@ static void drop_unread(struct cleanup_pass *t)
 
 /* ---- removing gaps ---- */
 
-/* Sets the targets of jumps to the new places of operations. */
-static void set_targets(struct scalar_op *ops, int count, const int *place)
+void scalar_set_targets(struct scalar_op *ops, int count, const int *place)
 {
     for (int k = 0; k < count; k++) {
         struct scalar_op *op = &ops[k];
@@ -459,7 +458,7 @@ static void close_up(struct cleanup_pass *t, struct arena *scratch)
         place[k] = n;
         n += !t->gone[k];
     }
-    set_targets(t->ops, t->op_count, place);
+    scalar_set_targets(t->ops, t->op_count, place);
     for (int k = 0; k < t->op_count; k++)
         if (!t->gone[k])
             t->ops[place[k]] = t->ops[k];
@@ -473,7 +472,7 @@ void scalar_put_first(struct maker *m, const struct scalar_op *ops, int count)
     int *place = ARENA_ARRAY(scratch, int, m->op_count + 1);
     for (int k = 0; k <= m->op_count; k++)
         place[k] = count + k;
-    set_targets(m->ops, m->op_count, place);
+    scalar_set_targets(m->ops, m->op_count, place);
     memcpy(all, ops, (size_t)count * sizeof *all);
     memcpy(all + count, m->ops, (size_t)m->op_count * sizeof *all);
     m->ops = all;

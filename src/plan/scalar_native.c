@@ -29,12 +29,23 @@ bool scalar_is_in_memory(const struct translation *t, const void *at)
 
 /* ---- registers of few elements ---- */
 
+bool scalar_has_lanes(struct planner *pl, const struct own_registers *registers,
+                      const struct scalar_op *op)
+{
+    const char *constants[KERN_MAX_ARGS] = {0};
+    for (int k = 0; k < KERN_MAX_ARGS && op->args[k] && op->count == 1; k++) {
+        const int r = scalar_register_at(registers, op->args[k]);
+        if (r >= 0 && registers->at[r]->constant)
+            constants[k] = op->args[k];
+    }
+    return plan_lanes(&pl->scratch, &op->meaning, constants) > 0;
+}
+
 /* Whether the operation accesses arrays of few elements one by one. */
 static bool takes_elements(struct translation *t, const struct scalar_op *op)
 {
     switch ((enum scalar_kind)op->kind) {
-    case SCALAR_APPLY:
-        return op->count <= SCALAR_FEW && plan_lanes(&t->pl->scratch, &op->meaning, NULL) > 0;
+    case SCALAR_APPLY: return op->count <= SCALAR_FEW && scalar_has_lanes(t->pl, &t->registers, op);
     case SCALAR_COPY:
         return !op->copy->x.origin.large_array &&
                view_elements(&op->copy->out) <= SCALAR_SINGLE_COPIES;
@@ -257,7 +268,7 @@ static bool translate_element(struct translation *t, const struct scalar_op *op,
 
 static bool translate_apply(struct translation *t, struct scalar_op *op)
 {
-    if (op->count <= SCALAR_FEW && plan_lanes(&t->pl->scratch, &op->meaning, NULL) > 0) {
+    if (op->count <= SCALAR_FEW && scalar_has_lanes(t->pl, &t->registers, op)) {
         for (int k = 0; k < op->count; k++)
             if (!translate_element(t, op, k))
                 return false;

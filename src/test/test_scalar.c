@@ -7,9 +7,10 @@
 
 /* ---- random programs ---- */
 
-enum type { S32, U32, F32, PRED, ROW, SQUARE, LONG, GRID, BIG, TYPES };
-static const char *const type_text[] = {"s32[]",    "u32[]",   "f32[]",      "pred[]",    "f32[3]",
-                                        "s32[2,2]", "f32[64]", "f32[12,20]", "f32[40,50]"};
+enum type { S32, U32, S64, F32, PRED, ROW, SQUARE, LONG, GRID, BIG, TYPES };
+static const char *const type_text[] = {"s32[]",      "u32[]",     "s64[]",    "f32[]",
+                                        "pred[]",     "f32[3]",    "s32[2,2]", "f32[64]",
+                                        "f32[12,20]", "f32[40,50]"};
 
 struct scope {
     struct buf text;
@@ -71,17 +72,17 @@ static void arithmetic(struct writer *w, struct scope *s, enum type t)
                                         "minimum"},
                              *const real[] = {"add", "subtract", "multiply", "maximum", "minimum"},
                              *const logic[] = {"and", "or", "xor"};
-    const char *op = t == PRED                             ? any(w, logic, 3)
-                     : t == S32 || t == U32 || t == SQUARE ? any(w, whole, 13)
-                                                           : any(w, real, 5);
+    const char *op = t == PRED                                         ? any(w, logic, 3)
+                     : t == S32 || t == U32 || t == S64 || t == SQUARE ? any(w, whole, 13)
+                                                                       : any(w, real, 5);
     keep(s, t, emit(w, s, type_text[t], "%s(v%d, v%d)", op, pick(w, s, t), pick(w, s, t)));
 }
 
 static void between_types(struct writer *w, struct scope *s)
 {
     static const char *const directions[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};
-    static const enum type scalars[] = {S32, U32, F32};
-    enum type t = scalars[random_in(&w->r, 0, 2)], from = (enum type)random_in(&w->r, S32, PRED);
+    static const enum type scalars[] = {S32, U32, S64, F32};
+    enum type t = scalars[random_in(&w->r, 0, 3)], from = (enum type)random_in(&w->r, S32, PRED);
     switch (random_in(&w->r, 0, 3)) {
     case 0: keep(s, t, emit(w, s, type_text[t], "convert(v%d)", pick(w, s, from))); break;
     case 1:
@@ -420,7 +421,7 @@ static void statements(struct writer *w, struct scope *s, int depth)
 static void random_program(struct buf *text, uint64_t seed)
 {
     static const char *const begin[] = {
-        "7", "5", "1.5", "true", "{1, -2, 0.5}", "{{1, 2}, {3, -4}}"};
+        "7", "5", "-11", "1.5", "true", "{1, -2, 0.5}", "{{1, 2}, {3, -4}}"};
     struct writer w = {.r = {.state = seed}, .budget = 150, .types = seed % 2 ? BIG : TYPES};
     int body = computation(&w, 0, true), test = condition(&w, (int)random_in(&w.r, 1, 4));
     buf_printf(text,
