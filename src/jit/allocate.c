@@ -97,6 +97,9 @@ static void find_live_ranges(struct scan *s)
     for (int k = 0; k < s->b->inst_count; k++)
         note_uses(s, k);
     extend_over_loops(s, labels);
+    for (int k = 0; k < s->b->invariant_count; k++)
+        if (s->a.last[k] >= s->b->invariant_count)
+            s->a.last[k] = s->b->inst_count;
     for (int k = 0; k < s->b->inst_count; k++)
         if (s->a.first[k] != INT_MAX) {
             s->next[k] = s->starting[s->a.first[k]];

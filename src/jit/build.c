@@ -38,6 +38,15 @@ bool lane_has_result(const struct lane_inst *i)
     return results[i->op];
 }
 
+static bool is_invariant(const struct jit_builder *b, const struct lane_inst *i)
+{
+    bool all = b->lanes == 0 && !b->indexed && lane_has_result(i) &&
+               (lane_operands(i) > 0 || i->op == LANE_LOAD_SINGLE);
+    for (int k = 0; k < lane_operands(i); k++)
+        all = all && lane_is_invariant(b, i->args[k]);
+    return all;
+}
+
 int lane_emit(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, int y, int z)
 {
     VEC_PUSH(b->arena, b->insts, b->inst_count, b->inst_capacity) =
@@ -46,6 +55,8 @@ int lane_emit(struct jit_builder *b, enum lane_op op, enum lane_type t, int x, i
                            .lanes = (uint8_t)b->lanes,
                            .args = {x, y, z},
                            .variable = -1};
+    struct lane_inst *i = &b->insts[b->inst_count - 1];
+    i->invariant = is_invariant(b, i);
     b->wide |= lane_is_wide(t);
     return b->inst_count - 1;
 }

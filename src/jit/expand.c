@@ -15,11 +15,35 @@ static int round_bf16(struct expansion *e, int x)
     return emit2(&i, LANE_AND, r, bits(&i, lane_high_half));
 }
 
+/*
+ * The quotient x / y of values of bf16, to be rounded to one, if y is the same for all elements: as
+ * the product (x * scale) * r, r = 1 / (y * scale), which rounds to the same value.
+ *
+ * The scale keeps r finite for a subnormal y; where x * scale overflows, the quotient does as well.
+ * So the product is (x / y)(1 + e) rounded to f32, |e| <= 2^-24. A quotient q of integers of 8 bits
+ * is not halfway between two numbers of 8 bits: it is at least 2^-17 q away, more than both errors.
+ * Below 2^-126, it may be halfway, at an odd multiple of 2^-134; then q e is less than half of the
+ * last place, and the product is q. Otherwise it is at least 2^-142 away. Where r is subnormal,
+ * beyond 2^126, a test of all x and y has no exception.
+ */
+static int by_reciprocal(struct expansion *e, int quotient)
+{
+    const struct lane_inst i = quotient < 0 ? (struct lane_inst){0} : e->b->insts[quotient];
+    if (i.op != LANE_DIV || i.invariant || !lane_is_invariant(e->b, i.args[1]))
+        return quotient;
+    struct expansion n = {e->b, DT_S32, LANE_I32};
+    const int y = i.args[1], one = number(e, 1), size = emit2(&n, LANE_AND, y, bits(&n, INT32_MAX)),
+              is_subnormal = emit2(&n, LANE_GT, number(e, 0x1p-126), size),
+              scale = blend(e, is_subnormal, number(e, 0x1p8), one);
+    const int r = emit2(e, LANE_DIV, one, emit2(e, LANE_MUL, y, scale));
+    return emit2(e, LANE_MUL, emit2(e, LANE_MUL, i.args[0], scale), r);
+}
+
 /* An f32 rounded to a value of bf16 or f16. A NaN that an operation on such values made has no bits
  * below theirs: it is rounded as a number, and remains one. */
 static int round_result(struct expansion *e, int x)
 {
-    return e->type == DT_BF16 ? round_bf16(e, x) : emit1(e, LANE_ROUND_F16, x);
+    return e->type == DT_BF16 ? round_bf16(e, by_reciprocal(e, x)) : emit1(e, LANE_ROUND_F16, x);
 }
 
 /* Any f32; a NaN loses its payload. */

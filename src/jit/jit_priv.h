@@ -52,6 +52,7 @@ struct lane_inst {
     uint8_t format;   /* enum dtype of elements in memory */
     uint8_t lanes;    /* of programs: number of elements */
     bool indexed;     /* an element at `address` is the first one of a loop */
+    bool invariant;   /* of functions on tiles: the same for all elements */
     uint8_t row;      /* of an element at `address` in the first row: 1 + the number of its stride;
                        * 0: the same in all rows */
     int tile;         /* or -1: at `address` */
@@ -109,8 +110,9 @@ struct jit_builder {
     struct jit_target target;
     const char *data; /* the block that a program gets at another address */
     size_t data_size;
-    bool wide;    /* an instruction has lanes of 64 bits */
-    bool indexed; /* elements of tiles are at offsets */
+    int invariant_count; /* of the first instructions, which run before the loop */
+    bool wide;           /* an instruction has lanes of 64 bits */
+    bool indexed;        /* elements of tiles are at offsets */
 };
 
 int lane_operands(const struct lane_inst *i); /* number of them */
@@ -122,6 +124,11 @@ int lane_constant(struct jit_builder *b, enum lane_type t, uint64_t bits);
 static inline unsigned lane_width(enum lane_type t)
 {
     return lane_is_wide(t) ? 64 : t == LANE_I16 ? 16 : 32;
+}
+/* Whether a function on tiles computes the value once for all elements. */
+static inline bool lane_is_invariant(const struct jit_builder *b, int lanes)
+{
+    return lanes < 0 || b->insts[lanes].invariant;
 }
 /* The bits of a lane of 32 that an element of bf16 has. */
 static const uint32_t lane_high_half = 0xffff0000;
@@ -148,6 +155,8 @@ bool lane_is_commutative(const struct lane_inst *i);
 /* For functions on tiles. */
 void lane_merge(struct jit_builder *b);
 void lane_remove_unused(struct jit_builder *b);
+/* Moves invariant instructions before the others. */
+void lane_hoist(struct jit_builder *b);
 
 /* ---- combine.c ---- */
 

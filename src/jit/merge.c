@@ -83,6 +83,25 @@ void lane_remove_unused(struct jit_builder *b)
     remove_unused(&m);
 }
 
+void lane_hoist(struct jit_builder *b)
+{
+    struct lane_inst *sorted = ARENA_ARRAY(b->arena, struct lane_inst, b->inst_count);
+    int *to = ARENA_ARRAY(b->arena, int, b->inst_count), count = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int k = 0; k < b->inst_count; k++)
+            if (b->insts[k].invariant == (pass == 0)) {
+                to[k] = count;
+                sorted[count++] = b->insts[k];
+            }
+        b->invariant_count = pass == 0 ? count : b->invariant_count;
+    }
+    for (int k = 0; k < count; k++)
+        for (int j = 0; j < lane_operands(&sorted[k]); j++)
+            if (sorted[k].args[j] >= 0)
+                sorted[k].args[j] = to[sorted[k].args[j]];
+    memcpy(b->insts, sorted, (size_t)count * sizeof *sorted);
+}
+
 /* What a store of bf16 stores: the low halves of its operand are not masked out. */
 static int stored_as_bf16(const struct jit_builder *b, int lanes)
 {

@@ -377,6 +377,8 @@ void x512_tile_function(struct x86_code *c, struct jit_builder *b)
     const int slot_bytes = s.a.slot_count * SLOT_BYTES;
     x86_enter_tiles(c, b, slot_bytes);
     s.constants = x86_load_constants(c, b, &s.a, masks, VECTORS);
+    for (int k = 0; k < b->invariant_count; k++)
+        select(&s, k);
     x86_number(c, X86_SUB, X86_COUNT, s.lanes - 1);
     x86_put_loop(c, b, s.lanes, select, &s);
     x86_number(c, X86_ADD, X86_COUNT, s.lanes - 1);
@@ -385,7 +387,7 @@ void x512_tile_function(struct x86_code *c, struct jit_builder *b)
     const int skip = x86_jump(c, X86_GREATER_EQUAL, 0);
     put_rest_mask(c);
     s.rest = true;
-    for (int k = 0; k < b->inst_count; k++)
+    for (int k = b->invariant_count; k < b->inst_count; k++)
         select(&s, k);
     x86_set_target(c, skip, (int)c->bytes.size);
     x86_leave_tiles(c, slot_bytes);

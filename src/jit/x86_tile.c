@@ -59,7 +59,7 @@ void x86_put_loop(struct x86_code *c, const struct jit_builder *b, int lanes, x8
 {
     x86_general(c, 0x3b, X86_INDEX, x86_register(X86_COUNT));
     const int skip = x86_jump(c, X86_GREATER_EQUAL, 0), top = (int)c->bytes.size;
-    for (int k = 0; k < b->inst_count; k++)
+    for (int k = b->invariant_count; k < b->inst_count; k++)
         select(selection, k);
     x86_number(c, X86_ADD, X86_INDEX, lanes);
     x86_general(c, 0x3b, X86_INDEX, x86_register(X86_COUNT));
@@ -101,6 +101,8 @@ static void put_function(struct x86_code *c, const struct jit_builder *b)
     x86_enter_tiles(c, b, slot_bytes);
     s.constants = x86_load_constants(c, b, &s.a, NULL, JIT_REGISTERS);
     s.lanes = lanes;
+    for (int k = 0; k < b->invariant_count; k++)
+        x86_select(&s, k);
     if (!b->indexed) {
         x86_number(c, X86_SUB, X86_COUNT, lanes - 1);
         x86_put_loop(c, b, lanes, put_select, &s);
@@ -117,8 +119,10 @@ jit_tile_fn *jit_tile_function(struct jit_builder *b, struct jit_memory *m)
     lane_merge(b);
     if (b->target.avx512) {
         lane_combine(b);
+        lane_hoist(b);
         x512_tile_function(&c, b);
     } else {
+        lane_hoist(b);
         put_function(&c, b);
     }
     x86_finish(&c, b);

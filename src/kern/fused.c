@@ -50,12 +50,17 @@ static void copy_repeated(const struct fused_loop *l, struct fused_scratch *s, i
         memcpy(to + done * v->width, to, (size_t)(min_i64(done, count - done) * v->width));
 }
 
+static void fetch_bytes(const char *at, int64_t n)
+{
+    for (int64_t k = 0; k < n; k += FUSED_LINE)
+        __builtin_prefetch(at + k, 0, 2);
+}
+
 /* Prefetches a run of a view that is read in pieces, some runs ahead. */
 static void fetch_run(const struct fused_view *v, const char *at, int64_t n)
 {
     enum { AHEAD = 2 };
-    for (int64_t k = 0; k < n * v->width; k += FUSED_LINE)
-        __builtin_prefetch(at + AHEAD * v->strides[v->rank - 2] + k, 0, 2);
+    fetch_bytes(at + AHEAD * v->strides[v->rank - 2], n * v->width);
 }
 
 /* Whether the elements of a block are consecutive. */
@@ -373,6 +378,17 @@ static void start_runs(const struct run *r, const struct kern_fused_op *op, bool
     s->count = min_i64(s->count, (n - done) / s->n);
 }
 
+/* Prefetches the elements of the next block that are where elements [done, done + n) of this one
+ * are. */
+static void fetch_next(const struct run *r, int64_t done, int64_t n)
+{
+    for (int k = 0; k < r->l->f->view_count; k++) {
+        const int64_t width = r->l->views[k].width;
+        if (r->l->fetches_next[k])
+            fetch_bytes(r->at[k] + (elements_of(&r->b) + done) * width, n * width);
+    }
+}
+
 /* An elementwise op on n elements of a block; `of_row`: by its machine code for rows. */
 static void apply(const struct run *r, const struct kern_fused_op *op, bool of_row, int64_t n)
 {
@@ -384,6 +400,8 @@ static void apply(const struct run *r, const struct kern_fused_op *op, bool of_r
     for (int64_t done = 0; done < n; done += s.count * s.n) {
         start_runs(r, op, of_row, &s, done, n);
         for (int64_t j = 0; j < s.count; j++) {
+            if (of_row && op == r->l->fetcher)
+                fetch_next(r, done + j * s.n, s.n);
             for (int k = 0; k < op->arg_count; k++)
                 if (s.fetched[k])
                     fetch_run(s.fetched[k], s.at[k], s.n);

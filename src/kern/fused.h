@@ -71,6 +71,10 @@ struct fused_loop {
     struct fused_view views[KERN_FUSED_VIEWS], placed[KERN_FUSED_RESULTS];
     /* a large view that is read run by run: prefetched */
     bool fetches[KERN_FUSED_VIEWS];
+    /* op whose machine code for rows runs after all reductions: it prefetches the next block of
+     * large views, from which reductions would otherwise wait for memory; or NULL */
+    const struct kern_fused_op *fetcher;
+    bool fetches_next[KERN_FUSED_VIEWS];
     bool scatters[KERN_FUSED_RESULTS];
     bool in_pieces[KERN_FUSED_RESULTS]; /* scattered, run by run, by the op that makes it */
     bool streams[KERN_FUSED_RESULTS];

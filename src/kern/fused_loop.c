@@ -326,6 +326,20 @@ static void choose_results(struct fused_loop *l, int64_t elements)
     }
 }
 
+/* Which views are prefetched, and when. */
+static void choose_fetches(struct fused_loop *l, int64_t elements)
+{
+    const struct kern_fused *f = l->f;
+    const struct kern_fused_op *last = &f->ops[f->op_count - 1];
+    for (int k = 0; k < f->view_count; k++) {
+        const bool is_large = elements * l->views[k].width >= FETCH_FROM;
+        l->fetches[k] = is_large && l->access_modes[k] == ACCESS_IN_PIECES &&
+                        l->views[k].rank > 1 && l->views[k].strides[0] != 0;
+        l->fetches_next[k] = is_large && l->access_modes[k] == ACCESS_IN_PLACE;
+    }
+    l->fetcher = f->whole_rows && l->shape.by_rows && last->of_row ? last : NULL;
+}
+
 void fused_loop_init(struct fused_loop *l, const struct kern_fused *f, const struct view *results,
                      const struct view *views)
 {
@@ -342,10 +356,9 @@ void fused_loop_init(struct fused_loop *l, const struct kern_fused *f, const str
     l->any_panel = false;
     for (int k = 0; k < f->view_count; k++) {
         l->access_modes[k] = choose_access_mode(l, k, of_rows[k]);
-        l->fetches[k] = l->access_modes[k] == ACCESS_IN_PIECES && l->views[k].rank > 1 &&
-                        l->views[k].strides[0] != 0 && elements * l->views[k].width >= FETCH_FROM;
         l->any_panel |= l->access_modes[k] == ACCESS_PANEL;
     }
+    choose_fetches(l, elements);
     choose_parts(l);
     choose_results(l, elements);
     l->tile_bytes = tile_bytes(f, &l->shape);

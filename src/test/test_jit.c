@@ -953,6 +953,39 @@ static bool is_available(void)
     return m != NULL;
 }
 
+/* By the same divisor, which machine code multiplies by its reciprocal: all numbers, by divisors
+ * whose reciprocals are subnormal, overflow, or make quotients that are subnormal. */
+START_TEST(quotients_of_bf16)
+{
+    enum { ALL = 1 << 16, MANTISSAS = 1 << 7 };
+    static const uint16_t exponents[] = {0, 1, 2, 127, 252, 253, 254, 255};
+    static uint16_t x[ALL], y[KERN_TILE], got[ALL], expected[ALL];
+    struct trial t;
+    choose_variant(_i);
+    trial_begin(&t, false, 2, (const enum dtype[]){DT_BF16, DT_BF16}, 2);
+    jit_store(t.b, 2, jit_elementwise(t.b, "divide", DT_BF16, t.values, 2));
+    jit_tile_fn *f = jit_tile_function(t.b, t.m);
+    ck_assert(f != NULL);
+    jit_memory_seal(t.m);
+    for (int k = 0; k < ALL; k++)
+        x[k] = (uint16_t)k;
+    for (int k = 0; k < (int)COUNT_OF(exponents) * MANTISSAS; k++) {
+        const uint16_t divisor = (uint16_t)(exponents[k / MANTISSAS] << 7 | k % MANTISSAS);
+        for (int i = 0; i < KERN_TILE; i++)
+            y[i] = k % 2 ? divisor | 0x8000 : divisor;
+        f((void *const[]){x, y, got}, ALL);
+        for (int i = 0; i < ALL; i += KERN_TILE)
+            kern_tiles()->vector("divide", DT_BF16)(expected + i, (const void *const[]){x + i, y},
+                                                    KERN_TILE);
+        for (int i = 0; i < ALL; i++)
+            ck_assert_msg(got[i] == expected[i], "%04x / %04x: %04x, expected %04x", x[i], y[0],
+                          got[i], expected[i]);
+    }
+    jit_memory_free(t.m);
+    arena_free(&t.arena);
+}
+END_TEST
+
 START_TEST(no_target) { ck_assert(jit_memory_new() == NULL); }
 END_TEST
 
@@ -968,6 +1001,7 @@ int main(void)
     }
     tcase_add_loop_test(t, elementwise_operations, 0, VARIANTS);
     tcase_add_loop_test(t, divisions, 0, VARIANTS);
+    tcase_add_loop_test(t, quotients_of_bf16, 0, VARIANTS - 1);
     tcase_add_loop_test(t, bit_counts, 0, VARIANTS);
     tcase_add_loop_test(t, constants, 0, VARIANTS);
     tcase_add_test(t, elements_at_offsets);
