@@ -44,23 +44,23 @@ void patches_init(struct patches *p, const struct conv *c, const struct view *in
     p->image_step = in->strides[0];
     p->limit = in->data + kern_view_extent(&c->in);
     for (int d = 0; d < c->spatial; d++) {
-        const struct kern_window_dim *w = &c->window[d];
-        p->dim[d] = (struct patch_dim){in->dims[d + 2], in->strides[d + 2], w->stride,
-                                       w->pad_low,      w->window_dilation, w->base_dilation};
-        p->outs[d] = c->out.dims[d + 2];
-        p->sizes[d] = c->kernel.dims[d + 2];
+        p->dim[d] = conv_axis_of(c, d);
+        p->dim[d].in_step = in->strides[d + 2];
+        p->outs[d] = p->dim[d].outs;
+        p->sizes[d] = p->dim[d].size;
         p->image_points *= p->outs[d];
         p->taps *= p->sizes[d];
     }
     if (c->spatial == 0) { /* a single position in a single line */
         p->spatial = 1;
-        p->dim[0] = (struct patch_dim){.in = 1, .stride = 1, .dilation = 1, .base = 1};
+        p->dim[0] = (struct conv_axis){
+            .size = 1, .dilation = 1, .in = 1, .base = 1, .outs = 1, .stride = 1};
         p->outs[0] = p->sizes[0] = 1;
     }
-    const struct patch_dim *last = &p->dim[p->spatial - 1];
+    const struct conv_axis *last = &p->dim[p->spatial - 1];
     const int64_t size = p->sizes[p->spatial - 1];
     p->joined = p->channel_step == p->width && last->dilation == 1 && last->base == 1 &&
-                last->step == p->channels * p->width;
+                last->in_step == p->channels * p->width;
     p->run = p->channels * (p->joined ? size : 1);
     p->inner = p->joined ? 1 : size;
 }
@@ -158,12 +158,12 @@ static inline char *copy_clipped(const struct patches *p, const char *from, int6
 KERN_CLONES static void joined_rows(const struct patches *p, const struct patch_line *s,
                                     const int64_t *lines, struct span k, char *rows, int64_t row)
 {
-    const struct patch_dim *last = &p->dim[p->spatial - 1];
+    const struct conv_axis *last = &p->dim[p->spatial - 1];
     const int64_t c = p->channels, run = p->run;
     int64_t x = s->o[p->spatial - 1] * last->stride - last->pad;
     for (int64_t i = 0; i < s->count; i++, x += last->stride) {
         const int64_t low = x < 0 ? -x * c : 0, high = (last->in - x) * c;
-        const char *from = p->at + x * last->step;
+        const char *from = p->at + x * last->in_step;
         char *to = rows + i * row;
         for (int64_t t = 0; t < k.count; t++) {
             const int64_t a = t == 0 ? k.skip : 0, b = t == k.count - 1 ? k.end : run;
@@ -197,7 +197,7 @@ KERN_CLONES static void single_rows(const struct patches *p, const struct patch_
                                     const int64_t *lines, struct span k, int64_t inner, char *rows,
                                     int64_t row)
 {
-    const struct patch_dim *last = &p->dim[p->spatial - 1];
+    const struct conv_axis *last = &p->dim[p->spatial - 1];
     for (int64_t i = 0; i < s->count; i++) {
         const int64_t o = s->o[p->spatial - 1] + i;
         const int64_t *line = lines;
@@ -244,10 +244,10 @@ bool patches_lie(const struct patches *p, int64_t images, int64_t *step)
     if (p->channel_step != p->width)
         return false;
     for (int d = p->spatial; d >= 0; d--) {
-        const struct patch_dim *dim =
+        const struct conv_axis *dim =
             d > 0 ? &p->dim[d - 1] : NULL; /* images are the outermost dimension */
         const int64_t count = dim ? p->outs[d - 1] : images,
-                      here = dim ? dim->stride * dim->step : p->image_step;
+                      here = dim ? dim->stride * dim->in_step : p->image_step;
         if (dim && (p->sizes[d - 1] != 1 || dim->base > 1 || dim->pad != 0 ||
                     (count - 1) * dim->stride >= dim->in))
             return false;

@@ -7,14 +7,9 @@
 
 #include "kern/conv.h"
 
-struct patch_dim {
-    int64_t in, step; /* positions of the input, bytes between positions */
-    int64_t stride, pad, dilation, base;
-};
-
 /* Adds to *offset the input position under kernel position k of the window at o; false in padding
  * and holes. */
-static inline bool patch_place(const struct patch_dim *d, int64_t o, int64_t k, int64_t *offset)
+static inline bool patch_place(const struct conv_axis *d, int64_t o, int64_t k, int64_t *offset)
 {
     int64_t i = o * d->stride - d->pad + k * d->dilation;
     if (d->base > 1) {
@@ -22,7 +17,7 @@ static inline bool patch_place(const struct patch_dim *d, int64_t o, int64_t k, 
             return false;
         i /= d->base;
     }
-    *offset += i * d->step;
+    *offset += i * d->in_step;
     return i >= 0 && i < d->in;
 }
 
@@ -30,7 +25,7 @@ static inline bool patch_place(const struct patch_dim *d, int64_t o, int64_t k, 
  * with the elements under its window (kernel positions row-major, then features). */
 struct patches {
     int spatial; /* at least 1 */
-    struct patch_dim dim[VIEW_MAX_RANK];
+    struct conv_axis dim[VIEW_MAX_RANK];
     int64_t outs[VIEW_MAX_RANK],
         sizes[VIEW_MAX_RANK]; /* spatial sizes of the result and of the kernel */
     int64_t taps, image_points, image_step;

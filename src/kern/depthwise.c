@@ -143,7 +143,7 @@ struct line {
 static void look_at(const struct depthwise *w, struct line *l, int64_t o, const int64_t *outer,
                     const int64_t *number)
 {
-    const struct patch_dim *last = &w->p.dim[w->p.spatial - 1];
+    const struct conv_axis *last = &w->p.dim[w->p.spatial - 1];
     const int64_t size = w->p.sizes[w->p.spatial - 1], row = w->channels * w->width;
     l->rows.taps = 0;
     for (int64_t t = 0; t < l->outer; t++)
@@ -159,7 +159,7 @@ static void look_at(const struct depthwise *w, struct line *l, int64_t o, const 
 /* The positions of a line whose windows lie within the input along it. */
 static void find_inside(const struct depthwise *w, int64_t *from, int64_t *to)
 {
-    const struct patch_dim *d = &w->p.dim[w->p.spatial - 1];
+    const struct conv_axis *d = &w->p.dim[w->p.spatial - 1];
     const int64_t reach = (w->p.sizes[w->p.spatial - 1] - 1) * d->dilation,
                   end = d->in - reach + d->pad;
     *from = d->pad > 0 ? ratio_up(d->pad, d->stride) : 0;
@@ -208,7 +208,7 @@ static void run_line(const struct depthwise *w, int64_t number, char *workspace)
 {
     const struct view *out = &w->c.out;
     const int64_t taps = w->p.taps,
-                  x_step = w->p.dim[w->p.spatial - 1].step * w->p.dim[w->p.spatial - 1].stride;
+                  x_step = w->p.dim[w->p.spatial - 1].in_step * w->p.dim[w->p.spatial - 1].stride;
     int64_t *looks = (int64_t *)(void *)workspace, *weights = looks + taps, *outer = weights + taps,
             *numbers = outer + taps, from, to;
     struct line l = {.looks = looks, .weights = weights};

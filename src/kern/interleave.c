@@ -92,20 +92,13 @@ static void run_range(void *context, int64_t from, int64_t to, int worker)
 /* Whether all elements are at one distance, in row-major order. */
 static bool has_one_stride(const struct view *v, int64_t *stride)
 {
-    int64_t next = 0;
-    bool found = false;
-    *stride = (int64_t)dtype_bytes(v->dtype);
-    for (int d = v->rank - 1; d >= 0; d--) {
-        if (v->dims[d] == 1)
-            continue;
-        if (found && v->strides[d] != next)
-            return false;
-        if (!found)
-            *stride = v->strides[d];
-        found = true;
-        next = v->strides[d] * v->dims[d];
-    }
-    return true;
+    struct nest n;
+    nest_init(&n, 1);
+    for (int d = 0; d < v->rank; d++)
+        nest_add(&n, v->dims[d], &v->strides[d]);
+    nest_merge(&n);
+    *stride = n.rank > 0 ? n.strides[0][0] : (int64_t)dtype_bytes(v->dtype);
+    return n.rank <= 1;
 }
 
 bool kern_interleaves(const struct view *out, int n, const struct view *const *x, int64_t d)
