@@ -102,14 +102,14 @@ static bool units_depend(const struct joining *j, const struct unit *x, const st
 static bool is_call(const struct joining *j, const struct unit *u)
 {
     const struct scalar_op *op = &j->m->ops[u->ops[0]];
-    return op->kind == SCALAR_APPLY && u->count == 1 && op->count <= MOST_JOINED / 2 &&
-           !scalar_has_lanes(j->m->pl, &j->registers, op);
+    return op->kind == SCALAR_APPLY && u->count == 1 && op->count > 0 &&
+           op->count <= MOST_JOINED / 2 && !scalar_has_lanes(j->m->pl, &j->registers, op);
 }
 
 static bool may_join(const struct joining *j, const struct unit *u, const struct unit *next)
 {
     const struct scalar_op *x = &j->m->ops[u->ops[0]], *y = &j->m->ops[next->ops[0]];
-    return next->count == 1 && y->kind == SCALAR_APPLY && x->fn == y->fn &&
+    return next->count == 1 && y->kind == SCALAR_APPLY && x->fn == y->fn && y->count > 0 &&
            u->elements + y->count <= MOST_JOINED;
 }
 
