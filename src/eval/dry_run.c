@@ -77,14 +77,30 @@ static bool runs_small_steps(const struct step *s)
     return has_steps(step_scalar(s));
 }
 
+/* Whether the step calls functions for its elements, and one of its arrays has none. */
+static bool may_call_nothing(struct eval *ev, const struct step *s)
+{
+    const bool calls = s->bodies && (s->bodies[0].function || s->bodies[1].function);
+    int64_t n = 1;
+    for (int k = 0; calls && k < s->operand_count && n > 0; k++)
+        if (s->operands[k] != NO_VALUE)
+            n = view_elements(&eval_operand(ev, s, k)->view);
+    for (int r = 0; calls && r < s->result_count && n > 0; r++)
+        if (shape_is_array(s->shapes[r]) && !shape_elements(s->shapes[r], &n))
+            return false;
+    return n == 0;
+}
+
 /* A step that cannot be run does not end the estimate. */
 static bool run(struct eval *ev, const struct step *s)
 {
     size_t before = ev->pool.peak;
+    const bool calls_nothing = may_call_nothing(ev, s); /* operands may be taken over by the step */
     bool ok = !depends_on_values(s) && eval_step(ev, s);
     bool loop_may_not_run = s->inst->opcode == OP_WHILE && ev->pool.peak > before;
     if ((!ok && op_table[s->inst->opcode].family != FAMILY_rng) ||
-        s->inst->opcode == OP_CONDITIONAL || loop_may_not_run || runs_small_steps(s))
+        s->inst->opcode == OP_CONDITIONAL || loop_may_not_run || calls_nothing ||
+        runs_small_steps(s))
         ev->dry_run->out->exact = false;
     return ok || (ev->state->budget.hit == LIMIT_NONE && make_results(ev, s));
 }
