@@ -269,7 +269,8 @@ START_TEST(strips_of_rows_agree_with_reference)
     for (size_t i = 0; i < 2 * COUNT_OF(cases); i++) {
         struct random r = {i};
         const enum dtype in = cases[i / 2].in, type = cases[i / 2].out;
-        const int64_t k = cases[i / 2].terms, turned = (int64_t)(i % 2);
+        const int64_t turned = (int64_t)(i % 2),
+                      k = turned ? cases[i / 2].terms / 4 + 1 : cases[i / 2].terms;
         const struct kern_dot_dims dims = {.contracting_count = 1, .lhs_contracting = {!turned}};
         struct random_view a = random_array(&r, in, 2, (int64_t[]){turned ? k : M, turned ? M : k}),
                            b = random_array(&r, in, 2, (int64_t[]){k, N}),
