@@ -38,7 +38,7 @@ bool scalar_has_lanes(struct planner *pl, const struct own_registers *registers,
         if (r >= 0 && registers->at[r]->constant)
             constants[k] = op->args[k];
     }
-    return plan_lanes(&pl->scratch, &op->meaning, constants) > 0;
+    return plan_lanes(&pl->scratch, &op->meaning, constants, false) > 0;
 }
 
 /* Whether the operation accesses arrays of few elements one by one. */
