@@ -135,6 +135,18 @@ static inline enum opcode scalar_opcode(const struct scalar_op *op)
                : OP_COUNT;
 }
 
+/* The operations to which one may jump, besides the next. */
+static inline int scalar_target_count(const struct scalar_op *op)
+{
+    return op->kind == SCALAR_JUMP || op->kind == SCALAR_JUMP_UNLESS ? 1
+           : op->kind == SCALAR_SWITCH                               ? op->count
+                                                                     : 0;
+}
+static inline int scalar_target(const struct scalar_op *op, int number)
+{
+    return op->kind == SCALAR_SWITCH ? op->targets[number] : op->count;
+}
+
 /* ---- scalar.c ---- */
 
 int scalar_new_reg(struct maker *m, enum dtype t, int64_t n);

@@ -8,8 +8,7 @@
 enum {
     MOST_JOINED = 8, /* elements */
     WINDOW = 96,     /* operations that are looked through for the same function */
-    MOST_MOVES = KERN_MAX_ARGS + 1,
-    IN_MEMORY = -1 /* for a register: all that may be accessed besides registers */
+    IN_MEMORY = -1   /* for a register: all that may be accessed besides registers */
 };
 
 /* Operations that are executed together: one, or calls of one function. */
@@ -29,6 +28,7 @@ struct joining {
     struct touched_register *touched;
     int touched_count;
     size_t touched_capacity;
+    bool *calls;        /* by operation: a call on few elements */
     bool *targets;      /* by operation: of a jump */
     struct unit *units; /* in the new order */
     struct unit moved[WINDOW];
@@ -69,10 +69,8 @@ static void note_operations(struct joining *j)
         const struct scalar_op *op = &m->ops[k];
         if (!is_within_registers(op))
             note(j, IN_MEMORY, true);
-        if (op->kind == SCALAR_JUMP || op->kind == SCALAR_JUMP_UNLESS)
-            j->targets[op->count] = true;
-        for (int t = 0; t < op->count && op->kind == SCALAR_SWITCH; t++)
-            j->targets[op->targets[t]] = true;
+        for (int t = 0; t < scalar_target_count(op); t++)
+            j->targets[scalar_target(op, t)] = true;
     }
     j->first[m->op_count] = j->touched_count;
 }
@@ -99,50 +97,48 @@ static bool units_depend(const struct joining *j, const struct unit *x, const st
 
 /* ---- units ---- */
 
-static bool is_call(const struct joining *j, const struct unit *u)
+static bool is_call(const struct joining *j, const struct scalar_op *op)
 {
-    const struct scalar_op *op = &j->m->ops[u->ops[0]];
-    return op->kind == SCALAR_APPLY && u->count == 1 && op->count > 0 &&
-           op->count <= MOST_JOINED / 2 && !scalar_has_lanes(j->m->pl, &j->registers, op);
+    return op->kind == SCALAR_APPLY && op->count > 0 && op->count <= MOST_JOINED / 2 &&
+           !scalar_has_lanes(j->m->pl, &j->registers, op);
 }
 
-static bool may_join(const struct joining *j, const struct unit *u, const struct unit *next)
+static bool may_join(const struct joining *j, const struct unit *call, const struct unit *next)
 {
-    const struct scalar_op *x = &j->m->ops[u->ops[0]], *y = &j->m->ops[next->ops[0]];
+    const struct scalar_op *x = &j->m->ops[call->ops[0]], *y = &j->m->ops[next->ops[0]];
     return next->count == 1 && y->kind == SCALAR_APPLY && x->fn == y->fn && y->count > 0 &&
-           u->elements + y->count <= MOST_JOINED;
+           call->elements + y->count <= MOST_JOINED;
 }
 
 /* Adds to the call at `at` those of the same function before `end` that do not need its results;
  * what is in between and does not either goes before it. Returns whether there are any. */
 static bool join(struct joining *j, int at, int *end)
 {
-    struct unit *units = j->units, call = units[at];
+    struct unit *units = j->units, *call = &units[at];
     const int limit = *end - at > WINDOW ? at + WINDOW : *end;
-    int last = at, moved = 0, to = at, before = call.count;
-    units[at].waits = true;
+    int last = at, moved = 0, to = at;
+    call->waits = true;
     for (int k = at + 1; k < limit; k++) {
         units[k].waits = false;
         for (int i = at; i < k && !units[k].waits; i++)
             units[k].waits = units[i].waits && units_depend(j, &units[i], &units[k]);
-        if (units[k].waits || !may_join(j, &call, &units[k]))
+        if (units[k].waits || !may_join(j, call, &units[k]))
             continue;
-        call.elements += units[k].elements;
-        call.ops[call.count++] = units[k].ops[0];
-        units[k].count = 0; /* part of the call, on which others may still depend */
+        call->elements += units[k].elements;
+        call->ops[call->count++] = units[k].ops[0];
+        units[k].count = 0; /* part of the call */
         units[k].waits = true;
         last = k;
-        units[at] = call;
-        units[at].waits = true;
     }
-    if (call.count == before)
+    if (last == at)
         return false;
-    for (int k = at; k <= last; k++)
-        if (k > at && units[k].waits && units[k].count > 0)
-            j->moved[moved++] = units[k];
-        else if (k > at && !units[k].waits)
+    const struct unit joined = *call;
+    for (int k = at + 1; k <= last; k++)
+        if (!units[k].waits)
             units[to++] = units[k];
-    units[to++] = call;
+        else if (units[k].count > 0)
+            j->moved[moved++] = units[k];
+    units[to++] = joined;
     memcpy(units + to, j->moved, (size_t)moved * sizeof *units);
     to += moved;
     memmove(units + to, units + last + 1, (size_t)(*end - last - 1) * sizeof *units);
@@ -157,19 +153,16 @@ static void push(struct joining *j, struct scalar_op op)
     VEC_PUSH(&j->m->pl->scratch, j->ops, j->op_count, j->op_capacity) = op;
 }
 
+/* Moves operand `arg` of each call to the block, or, if it is -1, the results from there. */
 static void push_moves(struct joining *j, const struct unit *u, int arg, char *block, size_t width)
 {
     for (int k = 0; k < u->count; k++) {
         const struct scalar_op *op = &j->m->ops[u->ops[k]];
         const size_t size = (size_t)op->count * width;
-        push(j, arg < 0 ? (struct scalar_op){.kind = SCALAR_MOVE,
-                                             .count = (int32_t)size,
-                                             .out = op->out,
-                                             .args = {block}}
-                        : (struct scalar_op){.kind = SCALAR_MOVE,
-                                             .count = (int32_t)size,
-                                             .out = block,
-                                             .args = {op->args[arg]}});
+        push(j, (struct scalar_op){.kind = SCALAR_MOVE,
+                                   .count = (int32_t)size,
+                                   .out = arg < 0 ? op->out : block,
+                                   .args = {arg < 0 ? block : op->args[arg]}});
         block += size;
     }
 }
@@ -178,7 +171,7 @@ static void push_moves(struct joining *j, const struct unit *u, int arg, char *b
 static bool push_call(struct joining *j, const struct unit *u)
 {
     struct scalar_op call = j->m->ops[u->ops[0]];
-    int regs[MOST_MOVES], args = 0;
+    int regs[KERN_MAX_ARGS], args = 0;
     for (; args < KERN_MAX_ARGS && call.args[args]; args++) {
         regs[args] = scalar_new_reg(j->m, plan_operand_type(&call.meaning, args), u->elements);
         if (regs[args] < 0)
@@ -231,7 +224,7 @@ static void join_all(struct joining *j)
         }
         int count = end - from;
         for (int k = 0; k < count;)
-            k += !is_call(j, &j->units[k]) || !join(j, k, &count);
+            k += j->units[k].count > 1 || !j->calls[j->units[k].ops[0]] || !join(j, k, &count);
         push_units(j, count);
     }
     j->place[j->m->op_count] = j->op_count;
@@ -245,8 +238,9 @@ void scalar_join_calls(struct maker *m)
     if (!scalar_has_loop(m))
         return;
     *j = (struct joining){.m = m, .registers = scalar_own_registers(m)};
+    j->calls = ARENA_ARRAY(a, bool, m->op_count);
     for (int k = 0; k < m->op_count; k++)
-        calls += is_call(j, &(struct unit){.count = 1, .ops = {k}});
+        calls += j->calls[k] = is_call(j, &m->ops[k]);
     if (calls < 2)
         return;
     j->first = ARENA_ARRAY(a, int, m->op_count + 1);

@@ -488,10 +488,8 @@ static bool make_labels(struct translation *t)
         t->labels[k] = -1;
     for (int k = 0; k < t->code->op_count; k++) {
         const struct scalar_op *op = &t->code->ops[k];
-        if (op->kind == SCALAR_JUMP || op->kind == SCALAR_JUMP_UNLESS)
-            make_label(t, op->count);
-        for (int j = 0; j < op->count && op->kind == SCALAR_SWITCH; j++)
-            make_label(t, op->targets[j]);
+        for (int j = 0; j < scalar_target_count(op); j++)
+            make_label(t, scalar_target(op, j));
         loops |= op->kind == SCALAR_JUMP && op->count <= k;
     }
     return loops;

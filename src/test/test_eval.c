@@ -324,6 +324,32 @@ START_TEST(scalar_code_agrees_with_kernels)
 }
 END_TEST
 
+/* Operations without lane instructions are calls from machine code. */
+START_TEST(loops_of_complex_numbers_are_machine_code)
+{
+    struct run r;
+    run_try_plan(&r,
+                 "HloModule m\n"
+                 "c {\n  p = (s32[], c64[]) parameter(0)\n"
+                 "  i = s32[] get-tuple-element(p), index=0\n  n = s32[] constant(5)\n"
+                 "  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
+                 "b {\n  p = (s32[], c64[]) parameter(0)\n"
+                 "  i = s32[] get-tuple-element(p), index=0\n"
+                 "  x = c64[] get-tuple-element(p), index=1\n  one = s32[] constant(1)\n"
+                 "  j = s32[] add(i, one)\n  y = c64[] multiply(x, x)\n"
+                 "  ROOT t = (s32[], c64[]) tuple(j, y)\n}\n"
+                 "ENTRY e {\n  z = s32[] constant(0)\n  x = c64[] parameter(0)\n"
+                 "  t = (s32[], c64[]) tuple(z, x)\n"
+                 "  ROOT w = (s32[], c64[]) while(t), condition=c, body=b\n}\n",
+                 &(struct plan_options){0});
+    ck_assert_ptr_nonnull(r.program);
+    const struct scalar_code *code = step_scalar(last_step(&r));
+    ck_assert_ptr_nonnull(code);
+    ck_assert_int_eq(code->native != NULL, r.program->code != NULL); /* there is memory for it */
+    run_free(&r);
+}
+END_TEST
+
 /* The next state is a permutation of the previous one. */
 START_TEST(scalar_code_loop_permutes_its_state)
 {
@@ -530,6 +556,7 @@ int main(void)
     tcase_add_test(c, slots_are_shared);
     tcase_add_test(c, standard_reducers_are_recognized);
     tcase_add_test(c, scalar_code_agrees_with_kernels);
+    tcase_add_test(c, loops_of_complex_numbers_are_machine_code);
     tcase_add_test(c, scalar_code_loop_permutes_its_state);
     tcase_add_test(c, branches_update_loop_state_in_place);
     tcase_add_test(c, states_of_one_plan_are_independent);
