@@ -264,7 +264,11 @@ static int64_t repeat_vectors(char *out, const char *x, int64_t count, int64_t w
 /* ---- elements at a distance ---- */
 
 #ifdef __x86_64__
-enum { MOST_STEP = 15, MOST_DISTANCE = 20, PICKED_FROM = 128 };
+enum {
+    MOST_STEP = 15,     /* vectors that are blended to one */
+    MOST_DISTANCE = 20, /* bytes between elements */
+    PICKED_FROM = 128   /* elements from which on the masks are worth making */
+};
 union bytes32 {
     uint8_t bytes[32];
     uint32_t words[8];
