@@ -18,7 +18,7 @@ static struct view view_of(const struct maker *m, int reg, const struct shape *s
 static struct view source_of(const struct maker *m, int reg, const struct shape *s)
 {
     const struct view *source = m->regs[reg].source;
-    return source && source->rank == s->rank &&
+    return source && s->rank > 0 && source->rank == s->rank &&
                    memcmp(source->dims, s->dims, (size_t)s->rank * sizeof *s->dims) == 0
                ? *source
                : view_of(m, reg, s);
