@@ -315,6 +315,7 @@ void jit_end_rows(struct jit_builder *b, int rows)
         i->labels = b->strides;
         i->label_count = b->stride_count;
     }
+    b->strides = NULL;
 }
 
 /* ---- elements at computed indices ---- */

@@ -236,9 +236,12 @@ static int shift_arithmetic(struct expansion *e, int x, int y)
     return emit2(e, LANE_XOR, emit2(e, LANE_SHR_BY, emit2(e, LANE_XOR, x, fill), count), fill);
 }
 
-/* 64 bits are divided faster by an instruction of the processor, except by constants; those of 16
- * bits have no float of their size. */
-static bool has_kernel(const struct expansion *e, int y) { return width(e) != 32 && y >= 0; }
+/* Without instructions for it, 64 bits are only divided by constants; 16 have no float of their
+ * size. */
+static bool may_divide(const struct expansion *e, int y)
+{
+    return width(e) == 32 || y < 0 || has_general(e);
+}
 
 /* By a constant number of bits, zero-filled. */
 static int shift_right(struct expansion *e, int x, unsigned count)
@@ -348,13 +351,13 @@ ROW(integer_absolute, 1, integer_abs(e, x[0]))
 ROW(integer_ones, 1, count_ones(e, bits_of_type(e, x[0])))
 ROW(integer_zeros, 1, count_leading_zeros(e, x[0]))
 ROW(integer_clamp, 3, integer_min(e, integer_max(e, x[0], x[1]), x[2]))
-ROW(integer_divide, 2, has_kernel(e, x[1]) ? LANE_NONE : expand_quotient(e, x[0], x[1]))
+ROW(integer_divide, 2, may_divide(e, x[1]) ? expand_quotient(e, x[0], x[1]) : LANE_NONE)
 ROW(integer_maximum, 2, integer_max(e, x[0], x[1]))
 ROW(integer_minimum, 2, integer_min(e, x[0], x[1]))
 ROW(integer_multiply, 2, product(e, x[0], x[1]))
 ROW(integer_negate, 1, emit2(e, LANE_SUB, bits(e, 0), x[0]))
 ROW(integer_not, 1, emit2(e, LANE_XOR, x[0], all_set(e->b, e->lane)))
-ROW(integer_remainder, 2, has_kernel(e, x[1]) ? LANE_NONE : expand_remainder(e, x[0], x[1]))
+ROW(integer_remainder, 2, may_divide(e, x[1]) ? expand_remainder(e, x[0], x[1]) : LANE_NONE)
 ROW(integer_shift_left, 2, shift(e, LANE_SHL, LANE_SHL_BY, x[0], x[1]))
 ROW(integer_shift_arithmetic, 2, shift_arithmetic(e, x[0], x[1]))
 ROW(integer_shift_logical, 2, shift(e, LANE_SHR, LANE_SHR_BY, bits_of_type(e, x[0]), x[1]))

@@ -61,6 +61,13 @@ static inline bool is_narrow(enum dtype t) { return dtype_bytes(t) < 4; }
 
 static inline bool has_avx512(const struct expansion *e) { return e->b->target.avx512; }
 
+/* Loops of elements and rows have other values in general registers. */
+static inline bool has_general(const struct expansion *e)
+{
+    const struct jit_builder *b = e->b;
+    return b->target.general && b->lanes <= 1 && b->loop_label == 0 && !b->strides;
+}
+
 /* The bits of a constant's lane. */
 static inline uint64_t constant_bits(const struct expansion *e, int lanes)
 {
@@ -115,8 +122,8 @@ int complex_convert(struct jit_builder *b, enum dtype to, int v);
 
 /* ---- expand_divide.c ---- */
 
-/* Of integers; those of 64 bits by constants only. x / 0 is all ones, its remainder x; the least
- * integer is its own negative. */
+/* Of integers; those of 64 bits by constants only, or with has_general(). x / 0 is all ones, its
+ * remainder x; the least integer is its own negative. */
 int expand_quotient(struct expansion *e, int x, int y);
 int expand_remainder(struct expansion *e, int x, int y);
 

@@ -1,6 +1,7 @@
 /*
  * expand_divide.c: quotients and remainders of integers as lane instructions. There is no vector
- * division of integers: quotients are computed in floats, those by constants by a multiplication.
+ * division of integers: quotients are computed in floats, those by constants by a multiplication;
+ * single elements are divided in general registers.
  */
 #include "jit/expand.h"
 
@@ -115,6 +116,16 @@ static int with_sign(struct expansion *e, int x, int fill)
     return emit2(e, LANE_SUB, emit2(e, LANE_XOR, x, fill), fill);
 }
 
+static bool is_negative(const struct expansion *e, uint64_t v)
+{
+    return is_signed(e) && v >> (width(e) - 1);
+}
+
+static uint64_t magnitude(const struct expansion *e, uint64_t v)
+{
+    return is_negative(e, v) ? (0 - v) & (UINT64_MAX >> (64 - width(e))) : v;
+}
+
 static int constant_quotient(struct expansion *e, int x, int y)
 {
     const uint64_t v = constant_bits(e, y);
@@ -122,21 +133,37 @@ static int constant_quotient(struct expansion *e, int x, int y)
         return all_set(e->b, e->lane);
     if (!is_signed(e))
         return divide_magnitude(e, x, v);
-    const bool negative = v >> (width(e) - 1);
-    const uint64_t size = negative ? (0 - v) & (UINT64_MAX >> (64 - width(e))) : v;
     int fill = sign_fill(e, x);
-    x = divide_magnitude(e, with_sign(e, x, fill), size);
-    if (negative)
+    x = divide_magnitude(e, with_sign(e, x, fill), magnitude(e, v));
+    if (is_negative(e, v))
         fill = emit2(e, LANE_XOR, fill, all_set(e->b, e->lane));
     return with_sign(e, x, fill);
 }
 
+/* By a power of two: the low bits. */
+static int low_bits(struct expansion *e, int x, uint64_t size)
+{
+    if (!is_signed(e))
+        return emit2(e, LANE_AND, x, bits(e, size - 1));
+    const int fill = sign_fill(e, x);
+    return with_sign(e, emit2(e, LANE_AND, with_sign(e, x, fill), bits(e, size - 1)), fill);
+}
+
 /* ---- all ---- */
+
+static int divide_general(struct expansion *e, enum lane_op op, int x, int y)
+{
+    const int i = emit2(e, op, x, y);
+    e->b->insts[i].format = (uint8_t)e->type;
+    return i;
+}
 
 int expand_quotient(struct expansion *e, int x, int y)
 {
     if (is_constant(y))
         return constant_quotient(e, x, y);
+    if (has_general(e))
+        return divide_general(e, LANE_QUOTIENT, x, y);
     const int zero = emit2(e, LANE_EQ, y, bits(e, 0)), all = all_set(e->b, e->lane);
     const int special = blend(e, zero, all, emit2(e, LANE_SUB, bits(e, 0), x));
     const int replaced = is_signed(e) ? emit2(e, LANE_OR, zero, emit2(e, LANE_EQ, y, all)) : zero;
@@ -145,8 +172,13 @@ int expand_quotient(struct expansion *e, int x, int y)
 
 int expand_remainder(struct expansion *e, int x, int y)
 {
-    if (is_constant(y) && e->b->constants[~y].bits == 0)
+    const uint64_t size = is_constant(y) ? magnitude(e, constant_bits(e, y)) : UINT64_MAX;
+    if (size == 0)
         return x;
+    if ((size & (size - 1)) == 0)
+        return low_bits(e, x, size);
+    if (!is_constant(y) && has_general(e))
+        return divide_general(e, LANE_REMAINDER, x, y);
     const int r = emit2(e, LANE_SUB, x, product(e, expand_quotient(e, x, y), y));
     return is_constant(y) ? r : blend(e, emit2(e, LANE_EQ, y, bits(e, 0)), x, r);
 }

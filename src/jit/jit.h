@@ -39,9 +39,10 @@ struct jit_target {
      * have values. */
     bool lanes16;
     bool complex; /* c64 has values */
+    bool general; /* of a program: single elements outside of loops may use general registers */
 };
-/* Of a function on tiles without elements at offsets, before anything is added to it; otherwise it
- * uses AVX2 only. */
+/* Of a function on tiles without elements at offsets, or, if only `general` is set, of a program,
+ * before anything is added to it; otherwise it uses AVX2 only. */
 void jit_set_target(struct jit_builder *b, struct jit_target target);
 
 /* The elements of tile `tile`, packed; with `single`, one element for all. */

@@ -105,7 +105,7 @@ struct jit_builder {
     int lanes;      /* of instructions that follow; 0: of a tile function, whatever fits */
     int loop_label; /* 1 + the label of the loop of elements that is open; else 0 */
     int row_start;  /* the instruction START_ROWS of the loop over rows that is open */
-    int *strides;   /* of its elements, `stride_count` of them */
+    int *strides;   /* of its elements, `stride_count` of them; NULL: none is open */
     int stride_count;
     struct jit_target target;
     const char *data; /* the block that a program gets at another address */

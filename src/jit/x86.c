@@ -169,6 +169,44 @@ void x86_number(struct x86_code *c, int extension, int r, int32_t v)
     x86_int32(c, v);
 }
 
+/* An instruction of the low 32 bits, or of 64. */
+static void put_general(struct x86_code *c, bool wide, const char *bytes, size_t size)
+{
+    if (wide)
+        x86_bytes(c, "\x48", 1);
+    x86_bytes(c, bytes, size);
+}
+
+/* The machine fails for x / 0 and for the quotient of the least integer and
+ * -1: with these divisors, it is -x & y | ~y, and the remainder x & ~y. */
+void x86_divide(struct x86_code *c, bool wide, bool is_signed, bool remainder)
+{
+    int special, end;
+    if (is_signed) {
+        put_general(c, wide, "\x8d\x51\x01", 3); /* lea edx, [rcx + 1] */
+        put_general(c, wide, "\x83\xfa\x01", 3); /* cmp edx, 1 */
+        special = x86_jump(c, X86_BELOW_EQUAL, 0);
+        put_general(c, wide, "\x99", 1);     /* cdq */
+        put_general(c, wide, "\xf7\xf9", 2); /* idiv ecx */
+    } else {
+        put_general(c, wide, "\x85\xc9", 2); /* test ecx, ecx */
+        special = x86_jump(c, X86_EQUAL, 0);
+        put_general(c, wide, "\x31\xd2", 2); /* xor edx, edx */
+        put_general(c, wide, "\xf7\xf1", 2); /* div ecx */
+    }
+    if (remainder)
+        put_general(c, wide, "\x89\xd0", 2); /* mov eax, edx */
+    end = x86_jump(c, X86_ALWAYS, 0);
+    x86_set_target(c, special, (int)c->bytes.size);
+    if (!remainder) {
+        put_general(c, wide, "\xf7\xd8", 2); /* neg eax */
+        put_general(c, wide, "\x21\xc8", 2); /* and eax, ecx */
+    }
+    put_general(c, wide, "\xf7\xd1", 2);                          /* not ecx */
+    put_general(c, wide, remainder ? "\x21\xc8" : "\x09\xc8", 2); /* and, or eax, ecx */
+    x86_set_target(c, end, (int)c->bytes.size);
+}
+
 void x86_push(struct x86_code *c, int r)
 {
     put(c, 0x40 | r >> 3);

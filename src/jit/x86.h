@@ -138,6 +138,7 @@ void x86_load_address(struct x86_code *c, int r, const void *address);
 /* Jumps return the position of their end, for x86_set_target(). */
 enum x86_condition {
     X86_BELOW_ZERO = 0x88,
+    X86_BELOW_EQUAL = 0x86, /* unsigned */
     X86_EQUAL = 0x84,
     X86_LESS = 0x8c,
     X86_GREATER_EQUAL = 0x8d,
@@ -148,6 +149,8 @@ void x86_set_target(struct x86_code *c, int jump_end, int target);
 /* Operations with a number of 32 bits: extensions of an opcode. */
 enum { X86_ADD = 0, X86_SUB = 5, X86_CMP = 7 };
 void x86_number(struct x86_code *c, int extension, int r, int32_t v);
+/* RAX / RCX, or the remainder, in RAX, as HLO defines them; changes RCX and RDX. */
+void x86_divide(struct x86_code *c, bool wide, bool is_signed, bool remainder);
 void x86_push(struct x86_code *c, int r);
 void x86_pop(struct x86_code *c, int r);
 

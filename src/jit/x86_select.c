@@ -591,6 +591,22 @@ static void select_splat(const struct x86_selection *s, const struct lane_inst *
             x86_operand_of(s, i->args[0], t, FIRST_SPARE), 0);
 }
 
+/* ---- in general registers ---- */
+
+static void select_division(const struct x86_selection *s, const struct lane_inst *i, int out)
+{
+    const enum lane_type t = (enum lane_type)i->type;
+    const bool wide = lane_is_wide(t);
+    const enum x86_inst get = wide ? X86_MOVQ_GENERAL : X86_MOVD_STORE;
+    const int x = x86_in_register(s, i->args[0], t, FIRST_SPARE),
+              y = x86_in_register(s, i->args[1], t, SECOND_SPARE);
+    x86_vector(s->code, get, false, x, 0, x86_register(RAX), 0);
+    x86_vector(s->code, get, false, y, 0, x86_register(RCX), 0);
+    x86_divide(s->code, wide, dtype_is_signed((enum dtype)i->format), i->op == LANE_REMAINDER);
+    x86_vector(s->code, wide ? X86_MOVQ_FROM_GENERAL : X86_MOVD_LOAD, false, out, 0,
+               x86_register(RAX), 0);
+}
+
 /* ---- values between their places: variables around calls ---- */
 
 void x86_load_variable(const struct x86_selection *s, int variable)
@@ -625,6 +641,8 @@ void x86_select(const struct x86_selection *s, int number)
     case LANE_COPY_FROM:
     case LANE_COPY_TO: select_copy(s, i); return;
     case LANE_BLEND: select_blend(s, i, out); break;
+    case LANE_QUOTIENT:
+    case LANE_REMAINDER: select_division(s, i, out); break;
     case LANE_SPLAT: select_splat(s, i, out); break;
     case LANE_SET:
         if (r < 0)

@@ -29,18 +29,23 @@
 #define STORE _mm256_storeu_pd
 #define SLEEF(name) Sleef_finz_##name##d4_u10avx2
 #endif
-enum { LANES = sizeof(VECTOR) / sizeof(double) };
+enum { LANES = sizeof(VECTOR) / sizeof(double), SINGLY = 4 };
 
-/* The last n elements, followed by ones; and to store as many. Not through memory: code of single
- * elements would wait for it. */
+/* The first of n elements. The last ones are loaded one by one, followed by copies of the first:
+ * code of single elements would wait for a vector that it stored in parts. */
 static VECTOR load_some(const double *x, int64_t n)
 {
+    if (n >= LANES && n > SINGLY)
+        return LOAD(x);
 #ifdef __AVX512F__
-    return _mm512_mask_loadu_pd(_mm512_set1_pd(1), (__mmask8)((1u << n) - 1), x);
+    if (n > SINGLY)
+        return _mm512_mask_loadu_pd(_mm512_set1_pd(*x), (__mmask8)((1u << n) - 1), x);
+#endif
+    const __m256d v = _mm256_setr_pd(x[0], x[n > 1], x[n > 2 ? 2 : 0], x[n > 3 ? 3 : 0]);
+#ifdef __AVX512F__
+    return _mm512_insertf64x4(_mm512_castpd256_pd512(v), v, 1);
 #else
-    const __m256i mask = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
-    return _mm256_blendv_pd(_mm256_set1_pd(1), _mm256_maskload_pd(x, mask),
-                            _mm256_castsi256_pd(mask));
+    return v;
 #endif
 }
 
@@ -58,7 +63,7 @@ static void store_some(double *out, VECTOR v, int64_t n)
         double *out = result;                                                                      \
         const double *x = args[0];                                                                 \
         int64_t i = 0;                                                                             \
-        for (; i + LANES <= n; i += LANES)                                                         \
+        for (; n - i >= LANES && n - i > SINGLY; i += LANES)                                       \
             STORE(out + i, SLEEF(name)(LOAD(x + i)));                                              \
         if (i < n)                                                                                 \
             store_some(out + i, SLEEF(name)(load_some(x + i, n - i)), n - i);                      \
@@ -69,7 +74,7 @@ static void store_some(double *out, VECTOR v, int64_t n)
         double *out = result;                                                                      \
         const double *x = args[0], *y = args[1];                                                   \
         int64_t i = 0;                                                                             \
-        for (; i + LANES <= n; i += LANES)                                                         \
+        for (; n - i >= LANES && n - i > SINGLY; i += LANES)                                       \
             STORE(out + i, SLEEF(name)(LOAD(x + i), LOAD(y + i)));                                 \
         if (i < n)                                                                                 \
             store_some(out + i, SLEEF(name)(load_some(x + i, n - i), load_some(y + i, n - i)),     \
@@ -113,7 +118,7 @@ static void sort_angles(struct angles *a, const double *x, int64_t n)
         const double *x = args[0];                                                                 \
         for (int64_t i = 0; i < n; i += LANES) {                                                   \
             const int64_t some = n - i < LANES ? n - i : LANES;                                    \
-            const VECTOR v = load_some(x + i, some);                                               \
+            const VECTOR v = load_some(x + i, n - i);                                              \
             if (ALL_WITHIN(v, 0, NEAR)) {                                                          \
                 store_some(out + i, SLEEF(name)(v), some);                                         \
                 continue;                                                                          \
@@ -140,7 +145,7 @@ static void sort_angles(struct angles *a, const double *x, int64_t n)
         const double *x = args[0];                                                                 \
         for (int64_t i = 0; i < n; i += LANES) {                                                   \
             const int64_t some = n - i < LANES ? n - i : LANES;                                    \
-            const VECTOR v = load_some(x + i, some);                                               \
+            const VECTOR v = load_some(x + i, n - i);                                              \
             if (ALL_WITHIN(v, low, high)) {                                                        \
                 store_some(out + i, SLEEF(name)(v), some);                                         \
                 continue;                                                                          \

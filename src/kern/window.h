@@ -83,8 +83,12 @@ bool reduce_window_lanes(struct thread_pool *workers, const struct view *out, co
 
 /* ---- window_planes.c ---- */
 
-/* The same for windows of few positions, unless they are far apart or rows of features long. False
- * also if there is not enough memory. */
+/* Whether windows are long along a dimension, so that they are reduced in another order, and sums
+ * of floats in double. */
+bool window_any_long(int rank, const struct kern_window_dim *window, enum kern_combine combine,
+                     enum dtype t);
+/* reduce_window_lanes() for windows of few positions, or long ones; not if they are far apart or
+ * rows of features long. False also if there is not enough memory. */
 bool reduce_window_planes(struct thread_pool *workers, const struct view *out, const struct view *x,
                           const void *init, const struct kern_window_dim *window,
                           enum kern_combine combine);

@@ -52,7 +52,8 @@ static bool is_native(struct lowering *z, const struct fuse_op *op)
     for (int k = 0; k < op->arg_count; k++)
         constants[k] = immediate(z, op->args[k]);
     return op->kind == KERN_FUSED_APPLY && !op->rows && !op->invariant &&
-           plan_lanes(&z->pl->scratch, &op->meaning, constants, true) > 0;
+           plan_lanes(&z->pl->scratch, &op->meaning, constants,
+                      (struct jit_target){.complex = true}) > 0;
 }
 
 /* Loop-invariant ops run before all stages. */

@@ -120,8 +120,9 @@ static void group(struct lowering *z)
 {
     for (int k = 0; k < z->op_count; k++) {
         const struct scalar_op *op = &z->code->ops[k];
-        z->expandable[k] = z->native && op->kind == SCALAR_APPLY &&
-                           plan_lanes(&z->pl->scratch, &op->meaning, NULL, false) > 0;
+        z->expandable[k] =
+            z->native && op->kind == SCALAR_APPLY &&
+            plan_lanes(&z->pl->scratch, &op->meaning, NULL, (struct jit_target){0}) > 0;
         const bool same = k > 0 && z->expandable[k] && z->expandable[k - 1];
         z->groups[k] = k == 0 ? 0 : z->groups[k - 1] + !same;
     }

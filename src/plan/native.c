@@ -50,11 +50,11 @@ struct jit_builder *plan_tile_builder(struct arena *a, bool lanes16)
 }
 
 int plan_lanes(struct arena *scratch, const struct tile_meaning *m, const char *const *constants,
-               bool complex)
+               struct jit_target target)
 {
     struct arena_mark mark = arena_mark(scratch);
     struct jit_builder *b = jit_builder_new(scratch);
-    jit_set_target(b, (struct jit_target){.complex = complex});
+    jit_set_target(b, target);
     int args[KERN_MAX_ARGS], count = m->kind == TILE_INST ? m->inst->operand_count : 1;
     bool ok = m->kind != TILE_KERNEL_ONLY;
     for (int k = 0; k < count && ok; k++) {

@@ -87,10 +87,9 @@ int plan_expand(struct jit_builder *b, const struct tile_meaning *m, const int *
  * `lanes16`: where possible in lanes of 16 bits, which have no other values (jit_set_target). */
 struct jit_builder *plan_tile_builder(struct arena *a, bool lanes16);
 /* How many elements lane instructions can compute at once; 0: not available for the operation.
- * `constants`: by operand, its single element if that is known, else NULL; NULL: none is.
- * `complex`: in a function whose target has values of c64. */
+ * `constants`: by operand, its single element if that is known, else NULL; NULL: none is. */
 int plan_lanes(struct arena *scratch, const struct tile_meaning *m, const char *const *constants,
-               bool complex);
+               struct jit_target target);
 enum dtype plan_operand_type(const struct tile_meaning *m, int operand);
 /* plan.c: memory for machine code, or NULL. */
 struct jit_memory *plan_code(struct planner *pl);

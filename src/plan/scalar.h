@@ -349,10 +349,8 @@ void scalar_pack(struct maker *m, struct scalar_code *code);
 
 /* ---- scalar_native.c ---- */
 
-/* Whether machine code computes an elementwise operation on few elements without a call. Constant
- * operands matter: integers of 64 bits are only divided by them. */
-bool scalar_has_lanes(struct planner *pl, const struct own_registers *registers,
-                      const struct scalar_op *op);
+/* Whether machine code computes an elementwise operation on few elements without a call. */
+bool scalar_has_lanes(struct planner *pl, const struct scalar_op *op);
 /* Compiles the operations to machine code, if there is a loop or they are the body of another
  * operation. */
 void scalar_set_native(struct maker *m, struct scalar_code *code, bool is_body);

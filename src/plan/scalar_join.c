@@ -100,7 +100,7 @@ static bool units_depend(const struct joining *j, const struct unit *x, const st
 static bool is_call(const struct joining *j, const struct scalar_op *op)
 {
     return op->kind == SCALAR_APPLY && op->count > 0 && op->count <= MOST_JOINED / 2 &&
-           !scalar_has_lanes(j->m->pl, &j->registers, op);
+           !scalar_has_lanes(j->m->pl, op);
 }
 
 static bool may_join(const struct joining *j, const struct unit *call, const struct unit *next)

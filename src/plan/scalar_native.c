@@ -29,23 +29,18 @@ bool scalar_is_in_memory(const struct translation *t, const void *at)
 
 /* ---- registers of few elements ---- */
 
-bool scalar_has_lanes(struct planner *pl, const struct own_registers *registers,
-                      const struct scalar_op *op)
+static const struct jit_target program_target = {.general = true};
+
+bool scalar_has_lanes(struct planner *pl, const struct scalar_op *op)
 {
-    const char *constants[KERN_MAX_ARGS] = {0};
-    for (int k = 0; k < KERN_MAX_ARGS && op->args[k] && op->count == 1; k++) {
-        const int r = scalar_register_at(registers, op->args[k]);
-        if (r >= 0 && registers->at[r]->constant)
-            constants[k] = op->args[k];
-    }
-    return plan_lanes(&pl->scratch, &op->meaning, constants, false) > 0;
+    return plan_lanes(&pl->scratch, &op->meaning, NULL, program_target) > 0;
 }
 
 /* Whether the operation accesses arrays of few elements one by one. */
 static bool takes_elements(struct translation *t, const struct scalar_op *op)
 {
     switch ((enum scalar_kind)op->kind) {
-    case SCALAR_APPLY: return op->count <= SCALAR_FEW && scalar_has_lanes(t->pl, &t->registers, op);
+    case SCALAR_APPLY: return op->count <= SCALAR_FEW && scalar_has_lanes(t->pl, op);
     case SCALAR_COPY:
         return !op->copy->x.origin.large_array &&
                view_elements(&op->copy->out) <= SCALAR_SINGLE_COPIES;
@@ -268,7 +263,7 @@ static bool translate_element(struct translation *t, const struct scalar_op *op,
 
 static bool translate_apply(struct translation *t, struct scalar_op *op)
 {
-    if (op->count <= SCALAR_FEW && scalar_has_lanes(t->pl, &t->registers, op)) {
+    if (op->count <= SCALAR_FEW && scalar_has_lanes(t->pl, op)) {
         for (int k = 0; k < op->count; k++)
             if (!translate_element(t, op, k))
                 return false;
@@ -516,6 +511,7 @@ void scalar_set_native(struct maker *m, struct scalar_code *code, bool is_body)
 {
     struct arena *a = &m->pl->scratch;
     struct translation t = {.pl = m->pl, .code = code, .b = jit_builder_new(a)};
+    jit_set_target(t.b, program_target);
     jit_set_data(t.b, code->data, code->size);
     bool ok = (make_labels(&t) || is_body) && m->lanes == 1 && plan_code(m->pl);
     if (!ok)

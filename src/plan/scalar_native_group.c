@@ -117,7 +117,7 @@ static int type_lanes(struct arena *scratch, enum dtype t)
     if (t == DT_F16)
         return 0;
     const struct tile_meaning convert = {TILE_CONVERT, NULL, t, t, DT_INVALID};
-    return plan_lanes(scratch, &convert, NULL, false);
+    return plan_lanes(scratch, &convert, NULL, (struct jit_target){0});
 }
 
 /* The operation as a member; returns the number of lanes that it allows, or 0. */
@@ -125,7 +125,8 @@ static int as_member(const struct translation *t, const struct scalar_op *op, st
 {
     struct arena *scratch = &t->pl->scratch;
     switch ((enum scalar_kind)op->kind) {
-    case SCALAR_APPLY: return as_apply(op, m) ? plan_lanes(scratch, m->meaning, NULL, false) : 0;
+    case SCALAR_APPLY:
+        return as_apply(op, m) ? plan_lanes(scratch, m->meaning, NULL, (struct jit_target){0}) : 0;
     case SCALAR_MOVE: return as_move(t, op, m) ? type_lanes(scratch, m->out.type) : 0;
     case SCALAR_COPY: return as_copy(t, op, m) ? type_lanes(scratch, m->out.type) : 0;
     default: return 0;

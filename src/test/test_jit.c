@@ -945,6 +945,50 @@ START_TEST(lanes_of_programs)
 }
 END_TEST
 
+/* In general registers: single elements, with all pairs of the least integers, 0 and -1. */
+static void check_division(const char *opcode, enum dtype t)
+{
+    struct operand x = {.type = t}, y = {.type = t}, out = {.type = t}, expected = {.type = t};
+    const size_t width = dtype_bytes(t);
+    struct arena a;
+    int64_t slice = 0;
+    fill(t, x.bytes, 5);
+    fill(t, y.bytes, 6);
+    for (int k = 0; k < 16; k++) {
+        const uint64_t least = (uint64_t)1 << (8 * width - 1);
+        const uint64_t special[] = {0, UINT64_MAX, least, least - 1};
+        put_integer(t, x.bytes, k, special[k / 4]);
+        put_integer(t, y.bytes, k, special[k % 4]);
+    }
+    arena_init(&a);
+    struct jit_memory *m = jit_memory_new();
+    struct jit_builder *b = jit_builder_new(&a);
+    jit_set_target(b, (struct jit_target){.general = true});
+    for (size_t at = 0; at < N * width; at += width) {
+        const int args[] = {jit_element(b, x.bytes + at, t), jit_element(b, y.bytes + at, t)};
+        jit_put_element(b, out.bytes + at, jit_elementwise(b, opcode, t, args, 2));
+    }
+    jit_return(b);
+    jit_program_fn *f = jit_program(b, m);
+    jit_memory_seal(m);
+    ck_assert(f(NULL, &slice, NULL));
+    kern_find_elementwise(opcode, t)(expected.bytes, (const void *[]){x.bytes, y.bytes}, N);
+    expect_same(opcode, t, out.bytes, expected.bytes);
+    jit_memory_free(m);
+    arena_free(&a);
+}
+
+START_TEST(divisions_of_programs)
+{
+    static const enum dtype integers[] = {DT_S8,  DT_U8,  DT_S16, DT_U16,
+                                          DT_S32, DT_U32, DT_S64, DT_U64};
+    for (size_t k = 0; k < COUNT_OF(integers); k++) {
+        check_division("divide", integers[k]);
+        check_division("remainder", integers[k]);
+    }
+}
+END_TEST
+
 /* Where there is no machine code, nothing is tested but that. */
 static bool is_available(void)
 {
@@ -1015,5 +1059,6 @@ int main(void)
     tcase_add_test(t, loops_branches_and_calls);
     tcase_add_test(t, spilled_variables);
     tcase_add_test(t, lanes_of_programs);
+    tcase_add_test(t, divisions_of_programs);
     return check_run(s);
 }

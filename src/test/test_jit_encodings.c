@@ -36,7 +36,7 @@ static struct sizes sizes_of(enum x86_inst inst, bool wide)
         inst == X86_MOVUPS_STORE || inst == X86_PEXTRB || inst == X86_PEXTRW ||
         inst == X86_PINSRB || inst == X86_PINSRW)
         s.m = "";
-    if (inst == X86_MOVQ_GENERAL)
+    if (inst == X86_MOVQ_GENERAL || inst == X86_MOVQ_FROM_GENERAL)
         s = (struct sizes){"x", "r", "qword ptr "};
     return s;
 }
@@ -114,8 +114,9 @@ static bool has_size(enum x86_inst inst, bool wide)
     size_t n = strlen(name);
     bool single = strcmp(name + n - 2, "ss") == 0 || strcmp(name + n - 2, "sd") == 0;
     bool moves = inst == X86_MOVD_LOAD || inst == X86_MOVD_STORE || inst == X86_MOVQ_LOAD ||
-                 inst == X86_MOVQ_STORE || inst == X86_MOVQ_GENERAL || inst == X86_PEXTRB ||
-                 inst == X86_PEXTRW || inst == X86_PINSRB || inst == X86_PINSRW;
+                 inst == X86_MOVQ_STORE || inst == X86_MOVQ_GENERAL ||
+                 inst == X86_MOVQ_FROM_GENERAL || inst == X86_PEXTRB || inst == X86_PEXTRW ||
+                 inst == X86_PINSRB || inst == X86_PINSRW;
     if (inst == X86_EXTRACTI128)
         return wide;
     return !wide || (!single && !moves);
@@ -131,7 +132,8 @@ static void encode_all(struct x86_code *c, struct buf *text)
         for (int wide = 0; wide < 2; wide++)
             for (int k = 0; k < 6 * 6 && has_size((enum x86_inst)inst, wide); k++) {
                 int x = numbers[k % 6], y = numbers[k / 6], z = numbers[(k + k / 6) % 6];
-                bool only_registers = x86_table[inst].form == X86_XXI || inst == X86_MOVQ_GENERAL;
+                bool only_registers = x86_table[inst].form == X86_XXI || inst == X86_MOVQ_GENERAL ||
+                                      inst == X86_MOVQ_FROM_GENERAL;
                 int immediate = x86_table[inst].form == X86_XXMX ? (k * 7) & 15 : k % 8 + 1;
                 struct x86_operand m[] = {
                     x86_register(z), x86_memory(k % 16, OFFSET),
@@ -303,6 +305,29 @@ static void encode_general(struct x86_code *c, struct buf *text)
         }
 }
 
+static void encode_divisions(struct x86_code *c, struct buf *text)
+{
+    for (int k = 0; k < 8; k++) {
+        const bool wide = k & 1, is_signed = k & 2, remainder = k & 4;
+        const char *r = wide ? "r" : "e";
+        x86_divide(c, wide, is_signed, remainder);
+        if (is_signed)
+            buf_printf(text, "lea %sdx, [rcx+1]\ncmp %sdx, 1\n{disp32} jbe 1f\n%s\nidiv %scx\n", r,
+                       r, wide ? "cqo" : "cdq", r);
+        else
+            buf_printf(text, "test %scx, %scx\n{disp32} je 1f\nxor %sdx, %sdx\ndiv %scx\n", r, r, r,
+                       r, r);
+        if (remainder)
+            buf_printf(text, "mov %sax, %sdx\n{disp32} jmp 2f\n1: not %scx\nand %sax, %scx\n2:\n",
+                       r, r, r, r, r);
+        else
+            buf_printf(text,
+                       "{disp32} jmp 2f\n1: neg %sax\nand %sax, %scx\nnot %scx\nor %sax, %scx\n"
+                       "2:\n",
+                       r, r, r, r, r, r);
+    }
+}
+
 /* The bytes that the assembler outputs; NULL if it fails. */
 static char *assemble(const struct buf *text, size_t *size)
 {
@@ -338,6 +363,7 @@ START_TEST(encodings)
     encode_masks(&c, &text);
     encode_all_512(&c, &text);
     encode_general(&c, &text);
+    encode_divisions(&c, &text);
     char *expected = system("as --version >/dev/null 2>&1") == 0 ? assemble(&text, &size) : NULL;
     ck_assert(expected != NULL);
     ck_assert_uint_eq(size, c.bytes.size);

@@ -266,6 +266,12 @@ START_TEST(reduce_windows)
             trial.window[d].size = dims[d];
             trial.window[d].pad_low = random_in(&r, 0, 1) ? dims[d] - 1 : 0;
             memcpy(out_dims, dims, sizeof dims);
+        } else if (seed % 4 == 1) { /* long ones, or many positions, in several slices */
+            const int64_t size = random_in(&r, 6, 70), wide = min_i64(dims[1], seed % 8);
+            trial.window[1] = (struct kern_window_dim){wide, 1, wide - 1, 0, 1, 1, false};
+            trial.window[2] = (struct kern_window_dim){size, 1, size, 0, 1, 1, false};
+            out_dims[1] = dims[1];
+            out_dims[2] = dims[2] + 1;
         }
         trial.body.combine = (enum kern_combine)random_in(&r, KERN_MAXIMUM, KERN_MINIMUM);
         if (random_in(&r, 0, 1))

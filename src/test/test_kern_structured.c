@@ -391,8 +391,11 @@ START_TEST(long_windows_agree_with_reference)
         random_window(&r, 3, dims, w, out_dims);
         dims[d] = n;
         w[d] = (struct kern_window_dim){
-            random_in(&r, 32, 60), 1, random_in(&r, 0, 60), random_in(&r, 0, 60), 1, 1, false};
-        int64_t places = n + w[d].pad_low + w[d].pad_high - w[d].size + 1;
+            random_in(&r, 32, 90), 1, random_in(&r, 0, 60), random_in(&r, 0, 60), 1, 1, false};
+        w[d].base_dilation = random_in(&r, 1, 6) / 3 + 1;
+        w[d].window_dilation = random_in(&r, 1, 6) / 3 + 1;
+        int64_t places = (n - 1) * w[d].base_dilation + 1 + w[d].pad_low + w[d].pad_high -
+                         (w[d].size - 1) * w[d].window_dilation;
         out_dims[d] = places < 0 ? 0 : places;
         struct random_view x = random_operand(&r, t, 3, dims);
         struct random_view out = random_layout(&r, t, 3, out_dims),
