@@ -40,11 +40,19 @@ static bool is_storable(const struct maker *m, const struct shape *s)
     return all;
 }
 
+/* An operation that is not defined on its types must not precede the loop, which may not execute
+ * it. */
+static bool is_defined(const struct maker *m, const struct inst *i)
+{
+    enum dtype type, result;
+    return !op_is(i->opcode, OP_ELEMENTWISE) || plan_tile(m->pl, i, &type, &result);
+}
+
 static bool may_precede(const struct maker *m, const struct inst *i)
 {
     return (i->opcode == OP_CONSTANT || op_is(i->opcode, OP_PARTICIPANT) ||
             plan_is_pure(m->pl, i)) &&
-           is_storable(m, i->shape);
+           is_storable(m, i->shape) && is_defined(m, i);
 }
 
 bool scalar_precedes(const struct maker *m, const struct inst *i, const struct leaves *env)
