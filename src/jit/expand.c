@@ -303,131 +303,20 @@ static int count_leading_zeros(struct expansion *e, int x)
     return emit2(e, LANE_SUB, bits(e, dtype_bits(e->type)), count_ones(e, x));
 }
 
-/* ---- tables of operations ---- */
+/* ---- the table of operations ---- */
 
-typedef int expand_fn(struct expansion *e, const int *x);
-struct row {
-    const char *opcode;
-    int operands;
-    expand_fn *fn;
-    bool rounds; /* the result may not be a value of a narrow type */
-};
-
-#define ROW(name, count, formula)                                                                  \
-    static int name(struct expansion *e, const int *x)                                             \
-    {                                                                                              \
-        (void)e;                                                                                   \
-        (void)x;                                                                                   \
+static int expand(struct expansion *e, const char *opcode, int count, const int *x, bool *rounds)
+{
+    enum { PRED, FLOAT, INTEGER } type;
+    type = e->type == DT_PRED ? PRED : dtype_is_float(e->type) ? FLOAT : INTEGER;
+#define ROW(of, spelling, operands, rounded, formula)                                              \
+    if (type == of && count == operands && strcmp(opcode, spelling) == 0) {                        \
+        *rounds = rounded;                                                                         \
         return formula;                                                                            \
     }
-ROW(do_add, 2, emit2(e, LANE_ADD, x[0], x[1]))
-ROW(do_and, 2, emit2(e, LANE_AND, x[0], x[1]))
-ROW(do_or, 2, emit2(e, LANE_OR, x[0], x[1]))
-ROW(do_subtract, 2, emit2(e, LANE_SUB, x[0], x[1]))
-ROW(do_xor, 2, emit2(e, LANE_XOR, x[0], x[1]))
-ROW(float_absolute, 1, float_abs(e, x[0]))
-ROW(float_ceil, 1, emit1(e, LANE_CEIL, x[0]))
-ROW(float_clamp, 3, extreme(e, extreme(e, x[0], x[1], true), x[2], false))
-ROW(float_divide, 2, quotient(e, x[0], x[1]))
-ROW(float_floor, 1, emit1(e, LANE_FLOOR, x[0]))
-ROW(float_imag, 1, number(e, 0))
-ROW(float_erf, 1, expand_erf(e, x[0]))
-ROW(float_exp, 1, expand_exp(e, x[0]))
-ROW(float_finite, 1, is_finite(e, x[0]))
-ROW(float_log, 1, expand_log(e, x[0]))
-ROW(float_logistic, 1, expand_logistic(e, x[0]))
-ROW(float_maximum, 2, extreme(e, x[0], x[1], true))
-ROW(float_minimum, 2, extreme(e, x[0], x[1], false))
-ROW(float_multiply, 2, emit2(e, LANE_MUL, x[0], x[1]))
-ROW(float_negate, 1, emit2(e, LANE_XOR, x[0], bits(e, sign_bit(e))))
-ROW(float_real, 1, x[0])
-ROW(float_round_away, 1, round_away(e, x[0]))
-ROW(float_round_even, 1, emit1(e, LANE_ROUND, x[0]))
-ROW(float_rsqrt, 1, emit2(e, LANE_DIV, number(e, 1), emit1(e, LANE_SQRT, x[0])))
-ROW(float_signum, 1, float_sign(e, x[0]))
-ROW(float_sqrt, 1, emit1(e, LANE_SQRT, x[0]))
-ROW(float_tanh, 1, expand_tanh(e, x[0]))
-ROW(integer_absolute, 1, integer_abs(e, x[0]))
-ROW(integer_ones, 1, count_ones(e, bits_of_type(e, x[0])))
-ROW(integer_zeros, 1, count_leading_zeros(e, x[0]))
-ROW(integer_clamp, 3, integer_min(e, integer_max(e, x[0], x[1]), x[2]))
-ROW(integer_divide, 2, may_divide(e, x[1]) ? expand_quotient(e, x[0], x[1]) : LANE_NONE)
-ROW(integer_maximum, 2, integer_max(e, x[0], x[1]))
-ROW(integer_minimum, 2, integer_min(e, x[0], x[1]))
-ROW(integer_multiply, 2, product(e, x[0], x[1]))
-ROW(integer_negate, 1, emit2(e, LANE_SUB, bits(e, 0), x[0]))
-ROW(integer_not, 1, emit2(e, LANE_XOR, x[0], all_set(e->b, e->lane)))
-ROW(integer_remainder, 2, may_divide(e, x[1]) ? expand_remainder(e, x[0], x[1]) : LANE_NONE)
-ROW(integer_shift_left, 2, shift(e, LANE_SHL, LANE_SHL_BY, x[0], x[1]))
-ROW(integer_shift_arithmetic, 2, shift_arithmetic(e, x[0], x[1]))
-ROW(integer_shift_logical, 2, shift(e, LANE_SHR, LANE_SHR_BY, bits_of_type(e, x[0]), x[1]))
-ROW(integer_signum, 1, integer_sign(e, x[0]))
-ROW(pred_clamp, 3, emit2(e, LANE_AND, emit2(e, LANE_OR, x[0], x[1]), x[2]))
-ROW(pred_not, 1, mask_not(e->b, x[0]))
+#include "jit/expand.def"
 #undef ROW
-
-/* Sorted by opcode. */
-static const struct row float_rows[] = {
-    {"abs", 1, float_absolute},
-    {"add", 2, do_add, true},
-    {"ceil", 1, float_ceil},
-    {"clamp", 3, float_clamp},
-    {"divide", 2, float_divide, true},
-    {"erf", 1, float_erf, true},
-    {"exponential", 1, float_exp, true},
-    {"floor", 1, float_floor},
-    {"imag", 1, float_imag},
-    {"is-finite", 1, float_finite},
-    {"log", 1, float_log, true},
-    {"logistic", 1, float_logistic, true},
-    {"maximum", 2, float_maximum},
-    {"minimum", 2, float_minimum},
-    {"multiply", 2, float_multiply, true},
-    {"negate", 1, float_negate},
-    {"real", 1, float_real},
-    {"round-nearest-afz", 1, float_round_away},
-    {"round-nearest-even", 1, float_round_even},
-    {"rsqrt", 1, float_rsqrt, true},
-    {"sign", 1, float_signum},
-    {"sqrt", 1, float_sqrt, true},
-    {"subtract", 2, do_subtract, true},
-    {"tanh", 1, float_tanh, true},
-};
-static const struct row integer_rows[] = {
-    {"abs", 1, integer_absolute, true},
-    {"add", 2, do_add, true},
-    {"and", 2, do_and},
-    {"clamp", 3, integer_clamp},
-    {"count-leading-zeros", 1, integer_zeros},
-    {"divide", 2, integer_divide, true},
-    {"maximum", 2, integer_maximum},
-    {"minimum", 2, integer_minimum},
-    {"multiply", 2, integer_multiply, true},
-    {"negate", 1, integer_negate, true},
-    {"not", 1, integer_not, true},
-    {"or", 2, do_or},
-    {"popcnt", 1, integer_ones},
-    {"remainder", 2, integer_remainder},
-    {"shift-left", 2, integer_shift_left, true},
-    {"shift-right-arithmetic", 2, integer_shift_arithmetic, true},
-    {"shift-right-logical", 2, integer_shift_logical, true},
-    {"sign", 1, integer_signum},
-    {"subtract", 2, do_subtract, true},
-    {"xor", 2, do_xor},
-};
-static const struct row pred_rows[] = {
-    {"add", 2, do_or},     {"and", 2, do_and},     {"clamp", 3, pred_clamp},
-    {"maximum", 2, do_or}, {"minimum", 2, do_and}, {"multiply", 2, do_and},
-    {"not", 1, pred_not},  {"or", 2, do_or},       {"xor", 2, do_xor},
-};
-
-static const struct row *find_row(const struct row *rows, size_t count, const char *opcode,
-                                  int operands)
-{
-    for (size_t k = 0; k < count; k++)
-        if (rows[k].operands == operands && strcmp(rows[k].opcode, opcode) == 0)
-            return &rows[k];
-    return NULL;
+    return LANE_NONE;
 }
 
 /* ---- entry points ---- */
@@ -471,28 +360,23 @@ int jit_elementwise(struct jit_builder *b, const char *opcode, enum dtype t, con
 {
     struct expansion e = {b, t, lane_of_pred(b)};
     int x[LANE_OPERANDS];
+    bool rounds;
     if (strcmp(opcode, "select") == 0 && count == 3)
         return expand_select(b, args);
     if (b->target.complex && (t == DT_C64 || strcmp(opcode, "complex") == 0))
         return expand_complex(b, opcode, args, count);
     if (count > LANE_OPERANDS || (t != DT_PRED && !lane_of_dtype(b, t, &e.lane)))
         return JIT_NONE;
-    const struct row *row = t == DT_PRED ? find_row(pred_rows, COUNT_OF(pred_rows), opcode, count)
-                            : dtype_is_float(t)
-                                ? find_row(float_rows, COUNT_OF(float_rows), opcode, count)
-                                : find_row(integer_rows, COUNT_OF(integer_rows), opcode, count);
-    if (!row)
-        return JIT_NONE;
     for (int k = 0; k < count; k++)
         x[k] = b->values[args[k]].lanes;
     if (t == DT_PRED && !masks_of(b, args, count, x, &e.lane))
         return JIT_NONE;
-    int lanes = row->fn(&e, x);
+    int lanes = expand(&e, opcode, count, x, &rounds);
     if (lanes == LANE_NONE)
         return JIT_NONE;
-    if (row->rounds)
+    if (rounds)
         lanes = is_narrow_float(t) ? round_result(&e, lanes) : rounded_to(b, t, lanes);
-    return jit_value_new(b, row->fn == float_finite ? DT_PRED : t, lanes);
+    return jit_value_new(b, strcmp(opcode, "is-finite") == 0 ? DT_PRED : t, lanes);
 }
 
 static int compare_floats(struct expansion *e, enum jit_direction d, int x, int y)

@@ -78,6 +78,8 @@ static bool find_product(const struct expansion *e, uint64_t d, uint64_t *m, uns
     return false;
 }
 
+static bool is_power(uint64_t v) { return (v & (v - 1)) == 0; }
+
 /* The product is the low half of that of two lanes, or its high half. */
 static int divide_by_product(struct expansion *e, int x, uint64_t m, unsigned k)
 {
@@ -96,7 +98,7 @@ static int divide_magnitude(struct expansion *e, int x, uint64_t d)
     const unsigned n = 64 - (unsigned)__builtin_clzll(d);
     uint64_t m;
     unsigned k;
-    if ((d & (d - 1)) == 0)
+    if (is_power(d))
         return lane_shift(e->b, LANE_SHR, e->lane, x, n - 1);
     if (find_product(e, d, &m, &k))
         return divide_by_product(e, x, m, k);
@@ -126,6 +128,21 @@ static uint64_t magnitude(const struct expansion *e, uint64_t v)
     return is_negative(e, v) ? (0 - v) & (UINT64_MAX >> (64 - width(e))) : v;
 }
 
+/* What makes the low bits of a negative number those of the next multiple of a power of two. */
+static int rounding(struct expansion *e, int x, uint64_t size)
+{
+    return emit2(e, LANE_AND, sign_fill(e, x), bits(e, size - 1));
+}
+
+/* By a power of two, or its negative. */
+static int shifted(struct expansion *e, int x, uint64_t v)
+{
+    const uint64_t size = magnitude(e, v);
+    x = lane_shift(e->b, LANE_SAR, e->lane, emit2(e, LANE_ADD, x, rounding(e, x, size)),
+                   (unsigned)__builtin_ctzll(size));
+    return is_negative(e, v) ? emit2(e, LANE_SUB, bits(e, 0), x) : x;
+}
+
 static int constant_quotient(struct expansion *e, int x, int y)
 {
     const uint64_t v = constant_bits(e, y);
@@ -133,6 +150,8 @@ static int constant_quotient(struct expansion *e, int x, int y)
         return all_set(e->b, e->lane);
     if (!is_signed(e))
         return divide_magnitude(e, x, v);
+    if (is_power(magnitude(e, v)) && (!is_wide(e) || has_avx512(e)))
+        return shifted(e, x, v);
     int fill = sign_fill(e, x);
     x = divide_magnitude(e, with_sign(e, x, fill), magnitude(e, v));
     if (is_negative(e, v))
@@ -145,8 +164,9 @@ static int low_bits(struct expansion *e, int x, uint64_t size)
 {
     if (!is_signed(e))
         return emit2(e, LANE_AND, x, bits(e, size - 1));
-    const int fill = sign_fill(e, x);
-    return with_sign(e, emit2(e, LANE_AND, with_sign(e, x, fill), bits(e, size - 1)), fill);
+    const int added = rounding(e, x, size);
+    return emit2(e, LANE_SUB, emit2(e, LANE_AND, emit2(e, LANE_ADD, x, added), bits(e, size - 1)),
+                 added);
 }
 
 /* ---- all ---- */
@@ -175,7 +195,7 @@ int expand_remainder(struct expansion *e, int x, int y)
     const uint64_t size = is_constant(y) ? magnitude(e, constant_bits(e, y)) : UINT64_MAX;
     if (size == 0)
         return x;
-    if ((size & (size - 1)) == 0)
+    if (is_power(size))
         return low_bits(e, x, size);
     if (!is_constant(y) && has_general(e))
         return divide_general(e, LANE_REMAINDER, x, y);

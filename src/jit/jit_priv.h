@@ -1,7 +1,7 @@
 /*
  * Private to jit.
  *
- *   expand*.c     operations on elements as lane instructions
+ *   expand*       operations on elements as lane instructions: expand.def lists them
  *   build.c       the list of lane instructions
  *   fold.c        instructions with constant operands
  *   combine.c     pairs of instructions that AVX-512 has one instruction for

@@ -469,7 +469,7 @@ static void select_low_halves(const struct x86_selection *s, int out, int x)
     if (s->masks) {
         x86_put(s, X86_PMOVQD, LANE_I64, x, 0, x86_register(out), 0);
     } else if (s->lanes == 1) {
-        x86_vector(s->code, X86_MOVAPS, false, out, 0, x86_register(x), 0);
+        x86_move(s, out, x86_register(x));
     } else {
         x86_vector(s->code, X86_EXTRACTI128, true, x, 0, x86_register(s->spare), 1);
         x86_vector(s->code, X86_SHUFPS, false, out, x, x86_register(s->spare), 0x88);

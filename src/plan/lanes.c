@@ -10,13 +10,83 @@
 
 enum { MAX_OPS = 1 << 8 };
 
+/* ---- expansion: values by the address of their register ---- */
+
+struct known_element {
+    const void *at;
+    enum dtype type;
+    int value;
+};
+struct expanding {
+    struct jit_builder *b;
+    int elements; /* of each register */
+    struct known_element known[MAX_OPS];
+    int count;
+};
+
+static bool set_element(struct expanding *v, const void *at, enum dtype type, int value)
+{
+    if (v->count == MAX_OPS || value == JIT_NONE)
+        return false;
+    v->known[v->count++] = (struct known_element){at, type, value};
+    return true;
+}
+
+static const struct known_element *find_element(const struct expanding *v, const void *at)
+{
+    for (int k = v->count - 1; k >= 0; k--)
+        if (v->known[k].at == at)
+            return &v->known[k];
+    return NULL;
+}
+
+/* What nothing has assigned is a constant. */
+static int element_of(const struct expanding *v, const void *at, enum dtype type)
+{
+    const struct known_element *x = find_element(v, at);
+    return !x                ? jit_constant(v->b, type, at)
+           : x->type == type ? x->value
+                             : jit_bitcast(v->b, type, x->value);
+}
+
+static bool expand_op(struct expanding *v, const struct scalar_op *op)
+{
+    int args[KERN_MAX_ARGS], count = 0;
+    if (op->kind != SCALAR_APPLY || op->count != v->elements)
+        return false;
+    for (; count < KERN_MAX_ARGS && op->args[count]; count++) {
+        args[count] = element_of(v, op->args[count], plan_operand_type(&op->meaning, count));
+        if (args[count] == JIT_NONE)
+            return false;
+    }
+    return set_element(v, op->out, op->meaning.to, plan_expand(v->b, &op->meaning, args, count));
+}
+
+bool plan_expand_code(struct jit_builder *b, const struct scalar_code *code, int elements,
+                      const enum dtype *args, const enum dtype *results, int *values)
+{
+    struct expanding v = {.b = b, .elements = elements};
+    bool ok = true;
+    for (int k = 0; k < code->arg_count && ok; k++)
+        ok = !code->args[k].at || set_element(&v, code->args[k].at, args[k], values[k]);
+    for (int k = 0; k + 1 < code->op_count && ok; k++)
+        ok = expand_op(&v, &code->ops[k]);
+    for (int k = 0; k < code->result_count && ok; k++) {
+        values[k] =
+            code->results[k].at ? element_of(&v, code->results[k].at, results[k]) : JIT_NONE;
+        ok = values[k] != JIT_NONE;
+    }
+    return ok;
+}
+
+/* ---- lowering ---- */
+
 /* A value at an address: an argument, a constant or the result of an operation. */
 struct lane_value {
     const void *at;
     enum dtype type;
     int by;   /* operation, -1: an argument or constant */
     int tile; /* NONE: it stays in registers */
-    int jit;  /* in the current function; JIT_NONE: not loaded */
 };
 enum { NONE = -1 };
 
@@ -24,8 +94,7 @@ struct lowering {
     struct planner *pl;
     const struct scalar_code *code;
     const enum dtype *args, *results;
-    bool native;  /* machine code where possible */
-    bool indexed; /* arguments are at offsets */
+    bool native; /* machine code where possible */
     int op_count;
     int *groups; /* by operation */
     bool *expandable;
@@ -51,7 +120,7 @@ static bool add_value(struct lowering *z, const void *at, enum dtype t, int by, 
 {
     if (value_at(z, at))
         return false;
-    z->values[z->value_count++] = (struct lane_value){at, t, by, tile, JIT_NONE};
+    z->values[z->value_count++] = (struct lane_value){at, t, by, tile};
     return true;
 }
 
@@ -174,47 +243,33 @@ static void set_tiles(struct lowering *z)
 
 /* ---- operations ---- */
 
-static int read_value(struct lowering *z, struct jit_builder *b, const void *at, enum dtype t)
+/* Loads what other operations or the caller have stored in tiles. */
+static bool load_operands(const struct lowering *z, struct expanding *v, const struct scalar_op *op)
 {
-    struct lane_value *v = value_at(z, at);
-    if (v->jit == JIT_NONE)
-        v->jit = v->by == NONE && v->tile >= z->out->arg_count + z->out->result_count
-                     ? jit_constant(b, v->type, at)
-                 : v->tile == NONE ? jit_constant(b, v->type, at)
-                 : z->indexed ? jit_load_indexed(b, v->tile, z->out->arg_count + v->tile, v->type)
-                              : jit_load(b, v->tile, v->type, false);
-    return v->jit == JIT_NONE || v->type == t ? v->jit : jit_bitcast(b, t, v->jit);
-}
-
-static bool expand(struct lowering *z, struct jit_builder *b, const struct scalar_op *op)
-{
-    int args[KERN_MAX_ARGS], count = 0;
-    for (; count < KERN_MAX_ARGS && op->args[count]; count++) {
-        args[count] = read_value(z, b, op->args[count], plan_operand_type(&op->meaning, count));
-        if (args[count] == JIT_NONE)
-            return false;
+    bool ok = true;
+    for (int k = 0; k < KERN_MAX_ARGS && op->args[k] && ok; k++) {
+        const struct lane_value *x = value_at(z, op->args[k]);
+        const bool constant = x->by == NONE && (x->tile == NONE || x->tile >= z->out->arg_count);
+        ok = constant || find_element(v, x->at) ||
+             set_element(v, x->at, x->type, jit_load(v->b, x->tile, x->type, false));
     }
-    struct lane_value *v = value_at(z, op->out);
-    v->jit = plan_expand(b, &op->meaning, args, count);
-    return v->jit != JIT_NONE;
+    return ok;
 }
 
 /* Operations [from, limit) as machine code. */
 static bool add_native(struct lowering *z, int from, int limit)
 {
-    struct jit_builder *b = plan_tile_builder(&z->pl->scratch, false);
-    for (int k = 0; k < z->value_count; k++)
-        z->values[k].jit = JIT_NONE;
+    struct expanding v = {plan_tile_builder(&z->pl->scratch, false), KERN_LANES};
     for (int k = from; k < limit; k++)
-        if (!expand(z, b, &z->code->ops[k]))
+        if (!load_operands(z, &v, &z->code->ops[k]) || !expand_op(&v, &z->code->ops[k]))
             return false;
     for (int k = from; k < limit; k++) {
-        const struct lane_value *v = value_at(z, z->code->ops[k].out);
-        if (v->tile != NONE)
-            jit_store(b, v->tile, v->jit);
+        const struct lane_value *x = value_at(z, z->code->ops[k].out);
+        if (x->tile != NONE)
+            jit_store(v.b, x->tile, element_of(&v, x->at, x->type));
     }
     struct kern_lane_op *op = &z->ops[z->out->op_count++];
-    op->native = jit_tile_function(b, z->pl->p->code);
+    op->native = jit_tile_function(v.b, z->pl->p->code);
     return op->native != NULL;
 }
 
@@ -348,20 +403,16 @@ const struct kern_lane_code *plan_lane_code(struct planner *pl, const struct sca
 kern_native_fn *plan_indexed_code(struct planner *pl, const struct scalar_code *code,
                                   const enum dtype *args, const enum dtype *results)
 {
-    struct lowering z;
     struct jit_builder *b = jit_builder_new(&pl->scratch);
+    const int count = code->arg_count;
     int values[KERN_LANE_TILES];
-    if (!start(&z, pl, code, args, results) || !z.native || !list_values(&z))
+    if (!plan_code(pl) || count + code->result_count > KERN_LANE_TILES / 2)
         return NULL;
-    z.indexed = true;
-    group(&z);
-    for (int k = 0; k < z.op_count; k++)
-        if (!z.expandable[k] || !expand(&z, b, &z.code->ops[k]))
-            return NULL;
+    for (int k = 0; k < count; k++)
+        values[k] = code->args[k].at ? jit_load_indexed(b, k, count + k, args[k]) : JIT_NONE;
+    if (!plan_expand_code(b, code, KERN_LANES, args, results, values))
+        return NULL;
     for (int k = 0; k < code->result_count; k++)
-        if ((values[k] = read_value(&z, b, code->results[k].at, results[k])) == JIT_NONE)
-            return NULL;
-    for (int k = 0; k < code->result_count; k++)
-        jit_store_indexed(b, k, code->arg_count + k, values[k]);
-    return jit_tile_function(b, pl->p->code);
+        jit_store_indexed(b, k, count + k, values[k]);
+    return jit_tile_function(b, plan_code(pl));
 }

@@ -337,7 +337,11 @@ void plan_find_keys(struct planner *pl, const struct scalar_code *lanes, struct 
  * `args`, `results`: the types of its arguments and results. */
 const struct kern_lane_code *plan_lane_code(struct planner *pl, const struct scalar_code *code,
                                             const enum dtype *args, const enum dtype *results);
-/* The code as machine code for elements at offsets, as in kern_body; NULL if it cannot be. */
+/* Expands scalar code for `elements` values in each register, of which one is computed: `values`
+ * are the arguments, then the results. False: it cannot be. */
+bool plan_expand_code(struct jit_builder *b, const struct scalar_code *code, int elements,
+                      const enum dtype *args, const enum dtype *results, int *values);
+/* Such code as machine code for elements at offsets, as in kern_body; NULL if it cannot be. */
 kern_native_fn *plan_indexed_code(struct planner *pl, const struct scalar_code *code,
                                   const enum dtype *args, const enum dtype *results);
 

@@ -71,22 +71,34 @@ void scalar_push_move(struct maker *m, int to, int from)
     op->count = (int32_t)scalar_reg_bytes(m, from);
 }
 
+int scalar_apply(struct maker *m, kern_tile_fn *fn, struct tile_meaning meaning, const int *args,
+                 int64_t n)
+{
+    const int reg = scalar_new_reg(m, meaning.to, n),
+              count = meaning.inst ? meaning.inst->operand_count : 1;
+    if (reg < 0)
+        return -1;
+    struct scalar_op *op = scalar_push(m, SCALAR_APPLY, reg);
+    op->fn = fn;
+    op->meaning = meaning;
+    op->count = (int32_t)n;
+    bool constant = true;
+    for (int k = 0; k < count; k++) {
+        op->args[k] = m->regs[args[k]].at;
+        constant &= m->regs[args[k]].constant;
+    }
+    scalar_done(m, reg, constant);
+    return reg;
+}
+
 int scalar_convert(struct maker *m, int reg, enum dtype t)
 {
-    enum dtype from = m->regs[reg].type;
+    const enum dtype from = m->regs[reg].type;
     if (from == t)
         return reg;
     kern_tile_fn *fn = m->regs[reg].large_array ? NULL : m->pl->tiles->convert(t, from);
-    int out = fn ? scalar_new_reg(m, t, m->regs[reg].n) : -1;
-    if (out < 0)
-        return -1;
-    struct scalar_op *op = scalar_push(m, SCALAR_APPLY, out);
-    op->fn = fn;
-    op->meaning = (struct tile_meaning){TILE_CONVERT, NULL, from, t, DT_INVALID};
-    op->count = (int32_t)m->regs[reg].n;
-    op->args[0] = m->regs[reg].at;
-    scalar_done(m, out, m->regs[reg].constant);
-    return out;
+    const struct tile_meaning meaning = {TILE_CONVERT, NULL, from, t, DT_INVALID};
+    return fn ? scalar_apply(m, fn, meaning, &reg, m->regs[reg].n) : -1;
 }
 
 /* ---- instructions ---- */
@@ -118,25 +130,6 @@ bool scalar_one_leaf(struct maker *m, int reg, struct leaves *out)
     *out = (struct leaves){1, ARENA_NEW(&m->pl->scratch, int)};
     *out->at = reg;
     return reg >= 0;
-}
-
-int scalar_apply(struct maker *m, kern_tile_fn *fn, struct tile_meaning meaning, const int *args,
-                 int64_t n)
-{
-    const int reg = scalar_new_reg(m, meaning.to, n);
-    if (reg < 0)
-        return -1;
-    struct scalar_op *op = scalar_push(m, SCALAR_APPLY, reg);
-    op->fn = fn;
-    op->meaning = meaning;
-    op->count = (int32_t)n;
-    bool constant = true;
-    for (int k = 0; k < meaning.inst->operand_count; k++) {
-        op->args[k] = m->regs[args[k]].at;
-        constant &= m->regs[args[k]].constant;
-    }
-    scalar_done(m, reg, constant);
-    return reg;
 }
 
 static bool make_tile(struct maker *m, const struct inst *i, const struct leaves *env,

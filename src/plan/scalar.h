@@ -357,6 +357,8 @@ void scalar_set_native(struct maker *m, struct scalar_code *code, bool is_body);
 
 /* ---- scalar_run.c ---- */
 
+/* The window of a slice at the current indices; false: it is outside, and nothing is updated. */
+bool scalar_window(const struct scalar_slice *s, struct view *window);
 /* Runs one operation that is not a jump. */
 bool scalar_run_one(const struct kernels *kern, const struct scalar_op *op);
 /* Functions that machine code calls, with the frame and the operation: runs an operation that

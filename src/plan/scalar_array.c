@@ -103,13 +103,8 @@ int scalar_spread(struct maker *m, int reg, int64_t n)
     view_dense(&to, m->regs[reg].type, 1, &n, m->regs[made].at);
     from = to;
     from.data = m->regs[reg].at;
-    from.strides[0] = 0;
-    if (n == 1)
-        from = (struct view){.dtype = to.dtype,
-                             .rank = 1,
-                             .dims = {1},
-                             .strides = {to.strides[0]},
-                             .data = from.data};
+    if (n > 1)
+        from.strides[0] = 0;
     push_copy(m, made, &to, &from, m->regs[reg].constant);
     return made;
 }
@@ -243,21 +238,6 @@ static void copy_whole(struct maker *m, int made, const struct shape *s, struct 
     whole->view = to;
 }
 
-/* The window of a slice at constant indices; false: it is outside, and nothing is updated. */
-static bool fixed_window(const struct scalar_slice *c, struct view *window)
-{
-    *window = c->whole.view;
-    memcpy(window->dims, c->piece.dims, sizeof *window->dims * (size_t)window->rank);
-    for (int d = 0; d < window->rank; d++) {
-        const int64_t i = kern_load_index(c->index[d].type, c->index[d].at),
-                      last = c->whole.view.dims[d] - c->piece.dims[d];
-        if (c->drops[d] && (i < 0 || i > last))
-            return false;
-        window->data += (i < 0 ? 0 : i > last ? last : i) * window->strides[d];
-    }
-    return true;
-}
-
 /* Adds the operation on a window; where its indices are constant, and the array in a register, it
  * is a copy. */
 static void push_window(struct maker *m, int made, const struct scalar_slice *c, bool constant)
@@ -265,7 +245,7 @@ static void push_window(struct maker *m, int made, const struct scalar_slice *c,
     struct view window;
     if (!constant || c->whole.origin.large_array) {
         scalar_push(m, SCALAR_SLICE, made)->slice = c;
-    } else if (fixed_window(c, &window)) {
+    } else if (scalar_window(c, &window)) {
         if (!c->update)
             m->regs[made].source = ARENA_DUP(&m->pl->scratch, &window, 1);
         push_copy(m, made, c->update ? &window : &c->piece, c->update ? &c->piece : &window, false);

@@ -7,8 +7,7 @@
 enum {
     MOST_ELEMENTS = 64, /* of one result */
     MOST_STEPS = 512,   /* in all */
-    MOST_OPERANDS = 4,  /* of a reduction */
-    MOST_BODY = 64      /* registers of its body */
+    MOST_OPERANDS = 4   /* of a reduction */
 };
 
 /* ---- operands ---- */
@@ -58,64 +57,15 @@ static int lanes_for(struct arena *scratch, const enum dtype *types, int count, 
 
 /* ---- bodies of reductions ---- */
 
-struct known_element {
-    const void *at;
-    enum dtype type;
-    int value;
-};
-/* Values of a body's registers. */
-struct body_values {
-    struct jit_builder *b;
-    struct known_element known[MOST_BODY];
-    int count;
-};
-
-static bool set_element(struct body_values *v, const void *at, enum dtype type, int value)
-{
-    if (v->count == MOST_BODY || value == JIT_NONE)
-        return false;
-    v->known[v->count++] = (struct known_element){at, type, value};
-    return true;
-}
-
-/* What nothing has assigned is a constant. */
-static int element_of(const struct body_values *v, const void *at, enum dtype type)
-{
-    for (int k = v->count - 1; k >= 0; k--)
-        if (v->known[k].at == at)
-            return v->known[k].type == type ? v->known[k].value
-                                            : jit_bitcast(v->b, type, v->known[k].value);
-    return jit_constant(v->b, type, at);
-}
-
-static bool apply_op(struct body_values *v, const struct scalar_op *op)
-{
-    int args[KERN_MAX_ARGS], count = 0;
-    if (op->kind != SCALAR_APPLY || op->count != 1)
-        return false;
-    for (; count < KERN_MAX_ARGS && op->args[count]; count++) {
-        args[count] = element_of(v, op->args[count], plan_operand_type(&op->meaning, count));
-        if (args[count] == JIT_NONE)
-            return false;
-    }
-    return set_element(v, op->out, op->meaning.to, plan_expand(v->b, &op->meaning, args, count));
-}
-
 /* The results of the body for accumulators and elements `values`, which they replace. */
 static bool apply_body(struct jit_builder *b, const struct scalar_reduce *r, int *values)
 {
     const struct scalar_code *code = r->body.context;
-    struct body_values v = {.b = b};
-    bool ok = code->arg_count == 2 * r->n && code->result_count == r->n;
-    for (int k = 0; k < 2 * r->n && ok; k++)
-        ok = !code->args[k].at || set_element(&v, code->args[k].at, r->acc[k % r->n], values[k]);
-    for (int k = 0; k + 1 < code->op_count && ok; k++)
-        ok = apply_op(&v, &code->ops[k]);
-    for (int k = 0; k < r->n && ok; k++) {
-        values[k] = element_of(&v, code->results[k].at, r->acc[k]);
-        ok = values[k] != JIT_NONE;
-    }
-    return ok;
+    enum dtype types[2 * MOST_OPERANDS];
+    for (int k = 0; k < 2 * r->n; k++)
+        types[k] = r->acc[k % r->n];
+    return code->arg_count == 2 * r->n && code->result_count == r->n &&
+           plan_expand_code(b, code, 1, types, r->acc, values);
 }
 
 /* As lanes_for, of a body. */

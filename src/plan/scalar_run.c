@@ -13,27 +13,34 @@ static inline void move(void *to, const void *from, uint32_t size)
     }
 }
 
+bool scalar_window(const struct scalar_slice *s, struct view *window)
+{
+    *window = s->whole.view;
+    memcpy(window->dims, s->piece.dims, sizeof *window->dims * (size_t)window->rank);
+    if (s->whole.origin.large_array)
+        window->data = *s->whole.origin.large_array;
+    for (int d = 0; d < window->rank; d++) {
+        const int64_t i = kern_load_index(s->index[d].type, s->index[d].at),
+                      last = s->whole.view.dims[d] - s->piece.dims[d];
+        if (s->drops[d] && (i < 0 || i > last))
+            return false;
+        window->data += (i < 0 ? 0 : i > last ? last : i) * window->strides[d];
+    }
+    return true;
+}
+
 static void slice(const struct scalar_slice *s)
 {
     struct view window;
-    const struct view *whole = &s->whole.view;
-    char *at = s->whole.origin.large_array ? *s->whole.origin.large_array : whole->data;
-    for (int d = 0; d < whole->rank; d++) {
-        int64_t i = kern_load_index(s->index[d].type, s->index[d].at),
-                last = whole->dims[d] - s->piece.dims[d];
-        if (s->drops[d] && (i < 0 || i > last))
-            return;
-        at += (i < 0 ? 0 : i > last ? last : i) * whole->strides[d];
-    }
-    if (whole->rank <= 1) {
-        size_t size = dtype_bytes(whole->dtype) * (size_t)(whole->rank ? s->piece.dims[0] : 1);
-        memcpy(s->update ? at : s->piece.data, s->update ? s->piece.data : at, size);
+    if (!scalar_window(s, &window))
         return;
-    }
-    window = *whole;
-    window.data = at;
-    memcpy(window.dims, s->piece.dims, sizeof *window.dims * (size_t)window.rank);
-    kern_copy(NULL, s->update ? &window : &s->piece, s->update ? &s->piece : &window);
+    const struct view *to = s->update ? &window : &s->piece,
+                      *from = s->update ? &s->piece : &window;
+    if (window.rank <= 1)
+        memcpy(to->data, from->data,
+               dtype_bytes(to->dtype) * (size_t)(window.rank ? s->piece.dims[0] : 1));
+    else
+        kern_copy(NULL, to, from);
 }
 
 static bool gather(const struct kernels *kern, const struct scalar_gather *g, bool scatter)

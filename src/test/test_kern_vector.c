@@ -313,7 +313,7 @@ START_TEST(conversions_do_not_depend_on_instruction_set)
 }
 END_TEST
 
-/* Alone or in an array, in place or not. */
+/* Alone, among a few or in an array, in place or not. */
 START_TEST(results_do_not_depend_on_position)
 {
     static const enum dtype types[] = {DT_F32, DT_F64, DT_BF16};
@@ -333,6 +333,10 @@ START_TEST(results_do_not_depend_on_position)
                 fn(got + i * size, (const void *const[]){x + i * size, y + i * size, y + i * size},
                    1);
             ck_assert_msg(same(t, got, expected, 200), "%s one at a time", op_table[op].spelling);
+            for (size_t i = 0, n = 1; i < 200; i += n, n = n % 17 + 1)
+                fn(got + i * size, (const void *const[]){x + i * size, y + i * size, y + i * size},
+                   (int64_t)n);
+            ck_assert_msg(same(t, got, expected, 200), "%s a few at a time", op_table[op].spelling);
             fn(x, (const void *const[]){x, y, y}, N);
             ck_assert_msg(same(t, x, expected, N), "%s in place", op_table[op].spelling);
         }
