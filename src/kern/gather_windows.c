@@ -172,7 +172,6 @@ static void set_positions(const struct nest *nest, int64_t from, int64_t n, int6
     }
 }
 
-/* Starts are loaded as s32, saturated: limits are less than INT32_MAX. */
 #define SATURATED(x) (int32_t)((x) < -1 ? -1 : (x) > INT32_MAX ? INT32_MAX : (x))
 #define LOAD_LINE(T, formula)                                                                      \
     KERN_CLONES static void load_##T(int32_t *out, const char *at, int64_t step, int64_t n)        \
@@ -182,6 +181,10 @@ static void set_positions(const struct nest *nest, int64_t from, int64_t n, int6
             out[i] = formula;                                                                      \
         }                                                                                          \
     }
+LOAD_LINE(uint8_t, x)
+LOAD_LINE(int8_t, x)
+LOAD_LINE(uint16_t, x)
+LOAD_LINE(int16_t, x)
 LOAD_LINE(uint32_t, (int32_t)(x > INT32_MAX ? INT32_MAX : x))
 LOAD_LINE(int32_t, x)
 LOAD_LINE(int64_t, SATURATED(x))
@@ -194,9 +197,13 @@ static void load_any(enum dtype t, int32_t *out, const char *at, int64_t step, i
     }
 }
 
-static void load_line(enum dtype t, int32_t *out, const char *at, int64_t step, int64_t n)
+void windows_load_starts(enum dtype t, int32_t *out, const char *at, int64_t step, int64_t n)
 {
     switch (t) {
+    case DT_U8: load_uint8_t(out, at, step, n); break;
+    case DT_S8: load_int8_t(out, at, step, n); break;
+    case DT_U16: load_uint16_t(out, at, step, n); break;
+    case DT_S16: load_int16_t(out, at, step, n); break;
     case DT_U32: load_uint32_t(out, at, step, n); break;
     case DT_S32: load_int32_t(out, at, step, n); break;
     case DT_S64: load_int64_t(out, at, step, n); break;
@@ -224,7 +231,7 @@ static const int32_t *load_component(const struct windows *w, int component, int
     for (bool more = run_start(&r, &index, from, n); more; more = run_next(&r)) {
         if (r.n == n && r.step == (int64_t)sizeof *buffer && w->index_type == DT_S32)
             return (const int32_t *)(const void *)(at + r.at);
-        load_line(w->index_type, buffer + done, at + r.at, r.step, r.n);
+        windows_load_starts(w->index_type, buffer + done, at + r.at, r.step, r.n);
         done += r.n;
     }
     return buffer;

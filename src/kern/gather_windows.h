@@ -39,6 +39,9 @@ void windows_init(struct windows *w, const struct view *whole, const struct view
                   const struct view *indices, const struct kern_gather_dims *dims,
                   const int64_t *window);
 
+/* Loads n starts, `step` bytes apart, as s32, saturated: limits are less than INT32_MAX. */
+void windows_load_starts(enum dtype t, int32_t *out, const char *at, int64_t step, int64_t n);
+
 /* Byte offsets of consecutive windows in both arrays; `line` is 0 before the first block. */
 enum { WINDOW_BLOCK = 512 };
 struct window_block {

@@ -23,7 +23,9 @@ void indexed_copy(char *out, const int64_t *out_at, const char *x, const int64_t
 /* Combines n runs of `elements` elements at x + x_at[i] into those at out + out_at[i]. */
 typedef void indexed_fn(char *out, const int64_t *out_at, const char *x, const int64_t *x_at,
                         int64_t n, int64_t elements);
-/* Such a function, for elements x and y of type T. Before each: TILE_LOOP (tile.h). */
+/* Such a function, for elements x and y of type T. Before each: TILE_LOOP (tile.h). Runs are short:
+ * their first and last lines are prefetched, since the processor may delay a load until the run
+ * before is stored. */
 #define INDEXED_COMBINE(id, T, formula)                                                            \
     static void id(char *out, const int64_t *out_at, const char *x_data, const int64_t *x_at,      \
                    int64_t n, int64_t elements)                                                    \
@@ -36,6 +38,11 @@ typedef void indexed_fn(char *out, const int64_t *out_at, const char *x, const i
         for (int64_t i = 0; elements > 1 && i < n; i++) {                                          \
             T *to = (T *)(void *)(out + out_at[i]);                                                \
             const T *from = (const T *)(const void *)(x_data + x_at[i]);                           \
+            if (i + RUNS_AHEAD < n) {                                                              \
+                const char *ahead = out + out_at[i + RUNS_AHEAD];                                  \
+                __builtin_prefetch(ahead);                                                         \
+                __builtin_prefetch(ahead + (elements - 1) * (int64_t)sizeof(T));                   \
+            }                                                                                      \
             TILE_LOOP                                                                              \
             for (int64_t j = 0; j < elements; j++) {                                               \
                 const T x = to[j], y = from[j];                                                    \

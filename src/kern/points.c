@@ -4,13 +4,14 @@
 #include "kern/points.h"
 
 #include "kern/extremes.h"
+#include "kern/gather_windows.h"
 #include "kern/tile.h"
 
 bool points_init(struct points *p, const struct view *line, const struct view *array,
                  const struct view *indices, const struct kern_gather_dims *dims)
 {
-    if (dims->map_count != 1 || dims->batching_count > 0 || indices->dtype != DT_S32 ||
-        line->dtype != array->dtype || !view_is_dense(line) || !view_is_dense(indices))
+    if (dims->map_count != 1 || dims->batching_count > 0 || line->dtype != array->dtype ||
+        !view_is_dense(line) || !view_is_dense(indices))
         return false;
     const int64_t d = dims->start_index_map[0], size = array->dims[d];
     for (int k = 0; k < dims->offset_count; k++)
@@ -18,7 +19,8 @@ bool points_init(struct points *p, const struct view *line, const struct view *a
             return false;
     *p = (struct points){.line = line->data,
                          .array = array->data,
-                         .index = (const int32_t *)(const void *)indices->data,
+                         .index = indices->data,
+                         .index_type = indices->dtype,
                          .count = view_elements(line),
                          .stride = array->strides[d],
                          .limit = (int32_t)(size - 1)};
@@ -27,6 +29,16 @@ bool points_init(struct points *p, const struct view *line, const struct view *a
 }
 
 enum { BLOCK = 256 }; /* elements whose offsets are computed at a time */
+
+/* n indices from number `from` on: in place, or in `buffer`. */
+static const int32_t *load_indices(const struct points *p, int64_t from, int64_t n, int32_t *buffer)
+{
+    const int64_t width = (int64_t)dtype_bytes(p->index_type);
+    if (p->index_type == DT_S32)
+        return (const int32_t *)(const void *)p->index + from;
+    windows_load_starts(p->index_type, buffer, p->index + from * width, width, n);
+    return buffer;
+}
 
 /* ---- gather ---- */
 
@@ -43,11 +55,11 @@ KERN_CLONES static void clamped(int32_t *restrict at, const int32_t *index, int3
     static void gather_##W(const struct points *p, int64_t from, int64_t limit)                    \
     {                                                                                              \
         const char *array = p->array;                                                              \
-        int32_t at[BLOCK];                                                                         \
+        int32_t at[BLOCK], buffer[BLOCK];                                                          \
         for (int64_t n; from < limit; from += n) {                                                 \
             W *out = (W *)(void *)p->line + from;                                                  \
             n = min_i64(limit - from, BLOCK);                                                      \
-            clamped(at, p->index + from, p->limit, (int32_t)p->stride, n);                         \
+            clamped(at, load_indices(p, from, n, buffer), p->limit, (int32_t)p->stride, n);        \
             for (int64_t i = 0; i < n; i++)                                                        \
                 out[i] = *(const W *)(const void *)(array + at[i]);                                \
         }                                                                                          \
@@ -104,11 +116,11 @@ KERN_CLONES static void checked(int32_t *restrict at, const int32_t *index, int3
     static void id(const struct points *p)                                                         \
     {                                                                                              \
         char *array = p->array;                                                                    \
-        int32_t at[BLOCK];                                                                         \
+        int32_t at[BLOCK], buffer[BLOCK];                                                          \
         for (int64_t k = 0, n; k < p->count; k += n) {                                             \
             const T *from = (const T *)(const void *)p->line + k;                                  \
             n = min_i64(p->count - k, BLOCK);                                                      \
-            checked(at, p->index + k, p->limit, (int32_t)p->stride, n);                            \
+            checked(at, load_indices(p, k, n, buffer), p->limit, (int32_t)p->stride, n);           \
             for (int64_t i = 0; i < n; i++) {                                                      \
                 if (at[i] < 0)                                                                     \
                     continue;                                                                      \

@@ -11,7 +11,8 @@
  * of the array, along one dimension of it. */
 struct points {
     char *line, *array;
-    const int32_t *index;
+    const char *index;
+    enum dtype index_type;
     int64_t count, stride; /* bytes between elements of the array along the dimension */
     int32_t limit;         /* greatest index */
 };

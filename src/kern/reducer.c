@@ -239,10 +239,7 @@ static void reduce_converted_rows(const struct reducer *f, char *acc, const void
 void reducer_rows(const struct reducer *f, void *acc, const void *const *rows, int count, int64_t n)
 {
     char scratch[LOADER_BYTES] __attribute__((aligned(64)));
-    const size_t bytes = (size_t)n * f->width;
-    if (f->short_rows && bytes >= REDUCER_SHORTEST && bytes < REDUCER_LONG) {
-        f->short_rows(acc, rows, count, bytes);
-    } else if (!f->columns && !f->rows) {
+    if (!f->columns && !f->rows) {
         for (int r = 0; r < count; r++) {
             const void *row = loader_read(&f->in, scratch, rows[r], (int64_t)f->in.from, n);
             f->fn(acc, (const void *const[]){acc, row}, n);
@@ -290,7 +287,6 @@ void reducer_init(struct reducer *f, enum kern_combine combine, enum dtype out, 
     const struct tile_set *set = tile_set();
     f->fn = set->find.elementwise(kern_combine_opcode(combine), work);
     f->rows = reducer_find_rows(combine, work);
-    f->short_rows = x == work ? reducer_find_short(combine, work) : NULL;
     if (in_lanes && x != DT_F64)
         f->columns = combine == KERN_MULTIPLY           ? set->multiply_columns_f32
                      : lane_type(combine, x) == DT_BF16 ? set->sum_columns_bf16

@@ -27,11 +27,6 @@ typedef void reducer_rows_fn(void *out, const void *init, const void *const *row
                              int64_t n);
 /* NULL for combiners and types without such a loop */
 reducer_rows_fn *reducer_find_rows(enum kern_combine combine, enum dtype work);
-/* Reduces rows of `bytes` bytes into `acc`: from REDUCER_SHORTEST on, less than REDUCER_LONG. */
-enum { REDUCER_SHORTEST = 8, REDUCER_LONG = 64 };
-typedef void reducer_short_fn(void *acc, const void *const *rows, int count, size_t bytes);
-/* NULL for all but integers of 8 bits and more, and pred */
-reducer_short_fn *reducer_find_short(enum kern_combine combine, enum dtype work);
 
 enum reducer_order {
     REDUCE_IN_ORDER,     /* every step rounds: sequential */
@@ -51,7 +46,6 @@ struct reducer {
     reducer_rows_fn *rows; /* for rows; may be NULL */
     /* for rows of elements that are narrower than the work type, without conversion; or NULL */
     void (*columns)(double *acc, const void *const *rows, int count, int64_t n);
-    reducer_short_fn *short_rows;
     const struct tile_set *set;
     struct loader in;          /* elements -> work type; in lanes, most -> f32 */
     struct loader narrow, out; /* work type -> accumulator type -> result */

@@ -171,8 +171,11 @@ static bool make_tile(struct maker *m, const struct inst *i, const struct leaves
 static bool make_convert(struct maker *m, const struct inst *i, const struct leaves *env,
                          struct leaves *out)
 {
-    int reg = env[i->operands[0]->index].at[0];
-    return scalar_one_leaf(m, scalar_convert(m, reg, i->shape->dtype), out);
+    const int reg = env[i->operands[0]->index].at[0],
+              converted = scalar_convert(m, reg, i->shape->dtype);
+    if (converted >= 0 && converted != reg)
+        scalar_set_range(m, i, &reg, converted);
+    return scalar_one_leaf(m, converted, out);
 }
 
 /* A constant whose elements were elided is replaced by its filled literal. */

@@ -3,7 +3,7 @@
  *
  * In the body of a loop that counts from one constant to another, all its counters lie in ranges.
  * So the test for a negative index, which clients make before each access, is folded, and clamping
- * the index needs no operation.
+ * the index needs no operation. The same holds for indices of narrow types and remainders.
  */
 #include "plan/scalar.h"
 
@@ -163,12 +163,20 @@ void scalar_forget_counters(struct maker *m, struct leaves state)
 
 /* ---- results known from ranges ---- */
 
+/* Of an integer type other than u64. */
+static struct scalar_range limits_of(enum dtype t)
+{
+    const unsigned bits = dtype_bits(t) - dtype_is_signed(t);
+    const int64_t max = bits == 63 ? INT64_MAX : ((int64_t)1 << bits) - 1;
+    return (struct scalar_range){dtype_is_signed(t) ? -max - 1 : 0, max};
+}
+
 static bool range_of(const struct maker *m, int reg, struct scalar_range *out)
 {
     const struct reg *r = &m->regs[reg];
-    if (r->n != 1 || !is_counted(r->type) || (!r->constant && !r->range))
+    if (r->n != 1 || !dtype_is_integer(r->type) || r->type == DT_U64)
         return false;
-    *out = r->range ? *r->range : (struct scalar_range){0, 0};
+    *out = r->range ? *r->range : limits_of(r->type);
     if (r->constant)
         out->min = out->max = kern_load_index(r->type, r->at);
     return true;
@@ -233,19 +241,44 @@ bool scalar_known(struct maker *m, const struct inst *i, const int *args, struct
     return (greatest ? b.min >= a.max : b.max <= a.min) && scalar_one_leaf(m, args[1], out);
 }
 
+/* The range of an operation's exact result. `b` is `a` if it has one operand. */
+static bool result_range(enum opcode op, struct scalar_range a, struct scalar_range b,
+                         struct scalar_range *r)
+{
+    const bool natural = a.min >= 0 && b.min >= 0;
+    switch (op) {
+    case OP_CONVERT: *r = a; return true;
+    case OP_ADD: return add_i64(a.min, b.min, &r->min) && add_i64(a.max, b.max, &r->max);
+    case OP_SUBTRACT:
+        return b.min > INT64_MIN && add_i64(a.min, -b.max, &r->min) &&
+               add_i64(a.max, -b.min, &r->max);
+    case OP_MULTIPLY:
+        return natural && mul_i64(a.min, b.min, &r->min) && mul_i64(a.max, b.max, &r->max);
+    case OP_AND:
+        *r = (struct scalar_range){0, a.min < 0   ? b.max
+                                      : b.min < 0 ? a.max
+                                                  : min_i64(a.max, b.max)};
+        return a.min >= 0 || b.min >= 0;
+    case OP_REMAINDER: /* has the sign of the dividend */
+        *r = (struct scalar_range){a.min < 0 ? 1 - b.max : 0, b.max - 1};
+        return b.min > 0;
+    case OP_SHIFT_RIGHT_LOGICAL:
+        *r = (struct scalar_range){a.min >> (b.max & 63), a.max >> (b.min & 63)};
+        return natural && b.max < 64;
+    default: return false;
+    }
+}
+
 void scalar_set_range(struct maker *m, const struct inst *i, const int *args, int reg)
 {
-    struct scalar_range a, b, sum;
-    const bool subtracts = i->opcode == OP_SUBTRACT;
-    if ((i->opcode != OP_ADD && !subtracts) || m->lanes > 1 || m->pl->p->options.plain ||
-        !range_of(m, args[0], &a) || !range_of(m, args[1], &b) || b.min == INT64_MIN)
+    struct scalar_range a, b, r;
+    if (i->operand_count > 2 || !dtype_is_integer(m->regs[reg].type) || m->lanes > 1 ||
+        m->regs[reg].type == DT_U64 || m->pl->p->options.plain || !range_of(m, args[0], &a) ||
+        !range_of(m, args[i->operand_count - 1], &b) || !result_range(i->opcode, a, b, &r))
         return;
-    const bool narrow = m->regs[reg].type == DT_S32;
-    if (subtracts)
-        b = (struct scalar_range){-b.max, -b.min};
-    if (add_i64(a.min, b.min, &sum.min) && add_i64(a.max, b.max, &sum.max) &&
-        (!narrow || (sum.min >= INT32_MIN && sum.max <= INT32_MAX)))
-        m->regs[reg].range = ARENA_DUP(&m->pl->scratch, &sum, 1);
+    const struct scalar_range limits = limits_of(m->regs[reg].type);
+    if (r.min >= limits.min && r.max <= limits.max)
+        m->regs[reg].range = ARENA_DUP(&m->pl->scratch, &r, 1);
 }
 
 bool scalar_is_inside(const struct maker *m, int reg, int64_t last)
