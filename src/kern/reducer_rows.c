@@ -6,44 +6,55 @@
 #include "kern/reducer.h"
 #include "kern/tile.h"
 
-#define ROWS(NAME, T, S)                                                                           \
+#define ROWS(NAME, T, STEP)                                                                        \
     KERN_CLONES static void NAME(void *result, const void *init, const void *const *rows,          \
                                  int count, int64_t n)                                             \
     {                                                                                              \
         T *restrict out = result;                                                                  \
         int r = 0;                                                                                 \
-        if (init && count >= 4) {                                                                  \
-            const T start = *(const T *)init, *a = rows[0], *b = rows[1], *c = rows[2],            \
-                    *d = rows[3];                                                                  \
-            for (int64_t i = 0; i < n; i++)                                                        \
-                out[i] = S(S(S(S(start, a[i]), b[i]), c[i]), d[i]);                                \
-            r = 4;                                                                                 \
-        } else if (init) {                                                                         \
-            for (int64_t i = 0; i < n; i++)                                                        \
-                out[i] = *(const T *)init;                                                         \
-        }                                                                                          \
+        for (int64_t i = 0; init && i < n; i++)                                                    \
+            out[i] = *(const T *)init;                                                             \
         for (; r + 4 <= count; r += 4) {                                                           \
             const T *a = rows[r], *b = rows[r + 1], *c = rows[r + 2], *d = rows[r + 3];            \
             for (int64_t i = 0; i < n; i++)                                                        \
-                out[i] = S(S(S(S(out[i], a[i]), b[i]), c[i]), d[i]);                               \
+                out[i] = STEP(STEP(STEP(STEP(out[i], a[i]), b[i]), c[i]), d[i]);                   \
         }                                                                                          \
         for (; r < count; r++) {                                                                   \
             const T *a = rows[r];                                                                  \
             for (int64_t i = 0; i < n; i++)                                                        \
-                out[i] = S(out[i], a[i]);                                                          \
+                out[i] = STEP(out[i], a[i]);                                                       \
         }                                                                                          \
     }
-
 #define COMBINE(op, type, T, formula)                                                              \
     static inline T step_##op##_##type(T x, T y) { return (T)(formula); }                          \
     ROWS(op##_##type, T, step_##op##_##type)
 #include "kern/combine.def"
 
+/* A type whose loop gives the same bits: that of signed integers is needed for order only. */
+static enum dtype same_loop(enum kern_combine combine, enum dtype t)
+{
+    if (combine == KERN_MAXIMUM || combine == KERN_MINIMUM)
+        return t;
+    switch (t) {
+    case DT_S8: return DT_U8;
+    case DT_S16: return DT_U16;
+    case DT_S32: return DT_U32;
+    case DT_S64: return DT_U64;
+    default: return t;
+    }
+}
+
+/* Sums of BF16 are computed in F32. */
+#define IS_USED(op, type, T)                                                                       \
+    (DT_##type != DT_BF16 &&                                                                       \
+     (KERN_##op == KERN_MAXIMUM || KERN_##op == KERN_MINIMUM || (T)-1 > 0 || (T)0.5 > 0))
+
 reducer_rows_fn *reducer_find_rows(enum kern_combine combine, enum dtype t)
 {
     static reducer_rows_fn *const known[DT_COUNT][KERN_XOR + 1] = {
-#define COMBINE(op, type, T, formula) [DT_##type][KERN_##op] = op##_##type,
+#define COMBINE(op, type, T, formula)                                                              \
+    [DT_##type][KERN_##op] = IS_USED(op, type, T) ? op##_##type : NULL,
 #include "kern/combine.def"
     };
-    return combine <= KERN_XOR ? known[t][combine] : NULL;
+    return combine <= KERN_XOR ? known[same_loop(combine, t)][combine] : NULL;
 }
