@@ -21,7 +21,7 @@ static struct val some_rows(struct gen *g, unsigned types)
     struct val x = gen_pick(g, types, 1);
     struct type t = x.type;
     t.dims[0] = 2;
-    return x.type.dims[0] > 0 && x.type.dims[0] < GEN_HUGE ? x : gen_fresh(g, t);
+    return x.type.dims[0] > 0 && x.type.dims[0] <= INT32_MAX ? x : gen_fresh(g, t);
 }
 
 /* ---- call, fusion, async ---- */
