@@ -243,7 +243,7 @@ static void reduce_part(const struct window_planes *w, const struct plane_part *
     to.data = direct ? p->out.data : storage;
     if (w->any_long) {
         const char *line = reduce_long_dims(w, p, lines, count, n, storage);
-        if (line == to.data)
+        if (line == to.data) /* results must not overwrite what is read */
             to.data = p->phase.data;
         window_reducer_run(&w->reducer, to.data, &line, 1, n);
     } else {
