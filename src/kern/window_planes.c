@@ -37,7 +37,7 @@ struct plane_part {
 
 enum {
     NEAR = 128 << 10, /* bytes of a workspace, unless planes need more */
-    RADIX = 8 /* reductions of so many positions are combined to that of a longer interval */
+    RADIX = 8         /* number of equal intervals that are combined into a longer one */
 };
 
 /* Elements of a phase along a dimension of n results. */
@@ -347,14 +347,14 @@ static bool applies(const struct window_planes *w)
         return false;
     for (int d = w->outer; d < w->out->rank; d++) {
         const struct kern_window_dim *v = &w->window[d];
-        const bool doubles = w->any_long && is_long(v);
+        const bool by_itself = w->any_long && is_long(v);
         phase *= (double)phase_dim(v, w->out->dims[d]);
         results *= (double)w->out->dims[d];
         inside *= (double)min_i64(v->size, w->x->dims[d]);
-        for (int64_t k = 1; doubles && k < v->size; k *= RADIX)
+        for (int64_t k = 1; by_itself && k < v->size; k *= RADIX)
             passes += RADIX;
         if ((v->base_dilation > 1 && v->stride > 1) || !mul_i64(phases, v->stride, &phases) ||
-            phases > 2 * WINDOW_PLACES || (!doubles && !mul_i64(places, v->size, &places)) ||
+            phases > 2 * WINDOW_PLACES || (!by_itself && !mul_i64(places, v->size, &places)) ||
             places > WINDOW_PLACES)
             return false;
     }
