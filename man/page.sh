@@ -8,6 +8,7 @@
 #
 #   page.sh SOURCE_ROOT PAGE HLO...     HLO: command that runs the program, such as `qemu-aarch64 hlo`
 set -eu
+export LC_ALL=C # in other locales, the capital of i is not always I
 root=$1
 page=$2
 shift 2
