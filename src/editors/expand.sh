@@ -5,6 +5,7 @@
 #
 #   expand.sh SOURCE_ROOT TEMPLATE
 set -eu
+export LC_ALL=C # in other locales, ranges of letters and their order differ
 src=$1/src
 
 # The words of a macro: those of its second argument.
@@ -14,7 +15,7 @@ words() { # MACRO FILE...
     sed -n "s/^$macro([A-Z0-9_]*, \"'\{0,1\}\([A-Za-z][A-Za-z0-9_-]*\)'\{0,1\}\".*/\1/p" "$@"
 }
 
-list() { LC_ALL=C sort -ru | tr '\n' '|' | sed 's/|$//'; }
+list() { sort -ru | tr '\n' '|' | sed 's/|$//'; }
 
 sed -e "s/@OPERATIONS@/$({ words OP "$src/op/op.def"; words FORM "$src/op/form.def"; } | list)/" \
     -e "s/@ATTRIBUTES@/$(words ATTR "$src/op/attr.def" | list)/" \
