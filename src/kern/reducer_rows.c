@@ -30,11 +30,8 @@
     ROWS(op##_##type, T, step_##op##_##type)
 #include "kern/combine.def"
 
-/* A type whose loop gives the same bits: that of signed integers is needed for order only. */
-static enum dtype same_loop(enum kern_combine combine, enum dtype t)
+static enum dtype unsigned_of(enum dtype t)
 {
-    if (combine == KERN_MAXIMUM || combine == KERN_MINIMUM)
-        return t;
     switch (t) {
     case DT_S8: return DT_U8;
     case DT_S16: return DT_U16;
@@ -44,7 +41,7 @@ static enum dtype same_loop(enum kern_combine combine, enum dtype t)
     }
 }
 
-/* Sums of BF16 are computed in F32. */
+/* Signed integers have loops of their own for order only; sums of BF16 are computed in F32. */
 #define IS_USED(op, type, T)                                                                       \
     (DT_##type != DT_BF16 &&                                                                       \
      (KERN_##op == KERN_MAXIMUM || KERN_##op == KERN_MINIMUM || (T)-1 > 0 || (T)0.5 > 0))
@@ -56,5 +53,7 @@ reducer_rows_fn *reducer_find_rows(enum kern_combine combine, enum dtype t)
     [DT_##type][KERN_##op] = IS_USED(op, type, T) ? op##_##type : NULL,
 #include "kern/combine.def"
     };
-    return combine <= KERN_XOR ? known[same_loop(combine, t)][combine] : NULL;
+    if (combine > KERN_XOR)
+        return NULL;
+    return known[t][combine] ? known[t][combine] : known[unsigned_of(t)][combine];
 }
