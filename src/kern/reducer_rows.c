@@ -10,26 +10,21 @@
 #define PASS(formula)                                                                              \
     for (int64_t i = 0; i < n; i++)                                                                \
         out[i] = formula;
-/* The first rows are combined in the pass that starts from init. */
+/* The first four rows are combined in the pass that starts from init. */
 #define ROWS(NAME, T, STEP)                                                                        \
-    static inline __attribute__((always_inline)) int NAME##_start(                                 \
-        T *restrict out, const T x, const void *const *rows, int count, int64_t n)                 \
-    {                                                                                              \
-        const T *a = count > 0 ? rows[0] : NULL, *b = count > 1 ? rows[1] : NULL,                  \
-                *c = count > 2 ? rows[2] : NULL, *d = count > 3 ? rows[3] : NULL;                  \
-        switch (count) {                                                                           \
-        case 0: PASS(x) return 0;                                                                  \
-        case 1: PASS(STEP(x, a[i])) return 1;                                                      \
-        case 2: PASS(STEP(STEP(x, a[i]), b[i])) return 2;                                          \
-        case 3: PASS(STEP(STEP(STEP(x, a[i]), b[i]), c[i])) return 3;                              \
-        default: PASS(STEP(STEP(STEP(STEP(x, a[i]), b[i]), c[i]), d[i])) return 4;                 \
-        }                                                                                          \
-    }                                                                                              \
     KERN_CLONES static void NAME(void *result, const void *init, const void *const *rows,          \
                                  int count, int64_t n)                                             \
     {                                                                                              \
         T *restrict out = result;                                                                  \
-        int r = init ? NAME##_start(out, *(const T *)init, rows, count, n) : 0;                    \
+        const T x = init ? *(const T *)init : 0;                                                   \
+        int r = 0;                                                                                 \
+        if (init && count >= 4) {                                                                  \
+            const T *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];                        \
+            PASS(STEP(STEP(STEP(STEP(x, a[i]), b[i]), c[i]), d[i]))                                \
+            r = 4;                                                                                 \
+        } else if (init) {                                                                         \
+            PASS(x)                                                                                \
+        }                                                                                          \
         for (; r + 4 <= count; r += 4) {                                                           \
             const T *a = rows[r], *b = rows[r + 1], *c = rows[r + 2], *d = rows[r + 3];            \
             PASS(STEP(STEP(STEP(STEP(out[i], a[i]), b[i]), c[i]), d[i]))                           \
