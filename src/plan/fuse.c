@@ -10,6 +10,8 @@
  * value no group reads joins one that reads the same array, before anything reads its value. A
  * group runs at the position of its last step, so its other steps run later than in the original
  * order; this must not extend the live range of an array that a step in between updates in place.
+ * Reshapes of computed values are moved down to their first readers, so that such a step may run
+ * past the reshape of its value; the components of a concatenation are computed in one group.
  */
 #include "plan/fuse.h"
 
@@ -46,6 +48,9 @@ struct fusing {
     const struct shape **shapes;   /* by value */
     const struct inst **broadcast; /* by value: the broadcast that makes it, or NULL */
     bool *transposed;              /* by value: the result of a transpose */
+    /* by value: the concatenation that reads it, perhaps reshaped, or NONE; by step: the last group
+     * that computes an operand of this concatenation, or NONE */
+    int *concatenation, *component_group;
 };
 
 /* ---- dimensions, ignoring those of size 1 ---- */
@@ -356,30 +361,40 @@ static bool join_all(struct fusing *z, int k)
     return true;
 }
 
-/* Adds a step to a group that reads one of its operands and runs before its value is read. */
+/* Adds a step to a group that runs before its value is read. */
+static bool join_as_result(struct fusing *z, int k, int root)
+{
+    const int value = z->f->steps[k].results[0], reader = z->reader[value];
+    struct fuse_group g = *z->groups[root];
+    if (root >= z->next_array[value] || (reader != NONE && root >= reader) ||
+        g.out_count == KERN_FUSED_RESULTS || !add_step(z, &g, k, root))
+        return false;
+    g.outs[g.out_count++] = k;
+    *z->groups[root] = g;
+    z->root[k] = root;
+    return true;
+}
+
+/* Adds a step to a group that reads one of its operands, or computes another operand of the
+ * concatenation that reads its value. */
 static bool join_sibling(struct fusing *z, int k)
 {
     const struct step *s = &z->f->steps[k];
-    const int value = s->results[0], reader = z->reader[value];
-    const int64_t before = min_i64(z->next_array[value], reader == NONE ? INT_MAX : reader);
-    for (int j = 0; j < s->operand_count && s->hoist == HOIST_NOT; j++) {
+    if (s->hoist != HOIST_NOT)
+        return false;
+    for (int j = 0; j < s->operand_count; j++) {
         const int v = s->operands[j];
         if (v < 0 || z->shapes[v]->rank == 0 || z->broadcast[v])
             continue;
         const struct readers *r = &z->readers[v];
-        for (int i = 0; i < r->count && i < MAX_READERS; i++) {
-            const int root = r->at[i];
-            struct fuse_group g = *z->groups[root];
-            if (root >= before || g.out_count == KERN_FUSED_RESULTS ||
-                fuse_find_leaf(&g, v) == g.leaf_count || !add_step(z, &g, k, root))
-                continue;
-            g.outs[g.out_count++] = k;
-            *z->groups[root] = g;
-            z->root[k] = root;
-            return true;
-        }
+        for (int i = 0; i < r->count && i < MAX_READERS; i++)
+            if (fuse_find_leaf(z->groups[r->at[i]], v) < z->groups[r->at[i]]->leaf_count &&
+                join_as_result(z, k, r->at[i]))
+                return true;
     }
-    return false;
+    const int c = z->concatenation[s->results[0]];
+    return c != NONE && z->component_group[c] != NONE &&
+           join_as_result(z, k, z->component_group[c]);
 }
 
 static void start_group(struct fusing *z, int k)
@@ -491,6 +506,8 @@ static void place(struct fusing *z, int k)
     } else {
         note_other_reads(z, k, k);
     }
+    if (z->root[k] >= 0 && z->concatenation[value] != NONE)
+        z->component_group[z->concatenation[value]] = z->root[k];
 }
 
 /* ---- broadcasts of single elements: elementwise steps repeat these without help ---- */
@@ -557,6 +574,57 @@ static void drop_broadcasts(struct planner *pl, struct function *f, int value_co
     for (int k = 0; k < f->step_count; k++)
         stays[k] = repeated_element(f, k) == NO_VALUE || read[f->steps[k].results[0]];
     keep_steps(f, stays);
+}
+
+/* ---- reshapes of computed values ---- */
+
+/* Whether step k is a reshape of a value that it aliases in any case. */
+static bool reshapes(const struct function *f, const int *maker, int k)
+{
+    const struct step *s = &f->steps[k];
+    if (s->inst->opcode != OP_RESHAPE || s->operand_count != 1 || s->operands[0] < 0 ||
+        s->result_count != 1 || s->results[0] == NO_VALUE || s->hoist != HOIST_NOT)
+        return false;
+    const int by = maker[s->operands[0]];
+    return by >= 0 && f->steps[by].hoist == HOIST_NOT && step_tile(&f->steps[by]);
+}
+
+/* Moves reshapes of computed values down to their first readers. */
+static void move_reshapes_down(struct planner *pl, struct function *f, int value_count)
+{
+    struct arena *a = &pl->scratch;
+    const int n = f->step_count;
+    int *maker = ARENA_ARRAY(a, int, value_count), *reader = ARENA_ARRAY(a, int, value_count);
+    bool *moves = ARENA_ARRAY(a, bool, n);
+    for (int v = 0; v < value_count; v++) {
+        maker[v] = NONE;
+        reader[v] = n;
+    }
+    for (int k = 0; k < n; k++) {
+        moves[k] = reshapes(f, maker, k);
+        for (int r = 0; r < f->steps[k].result_count; r++)
+            if (f->steps[k].results[r] >= 0)
+                maker[f->steps[k].results[r]] = k;
+    }
+    /* lists by position: the steps that are moved there, then the one that is there */
+    struct step *steps = ARENA_ARRAY(a, struct step, n);
+    int *next = ARENA_ARRAY(a, int, n), *first = ARENA_ARRAY(a, int, n + 1), count = 0;
+    for (int k = 0; k <= n; k++)
+        first[k] = NONE;
+    for (int k = n - 1; k >= 0; k--) {
+        const struct step *s = &f->steps[k];
+        const int at = moves[k] ? reader[s->results[0]] : k;
+        for (int j = 0; j < s->operand_count; j++)
+            if (s->operands[j] >= 0 && at < reader[s->operands[j]])
+                reader[s->operands[j]] = at;
+        next[k] = first[at];
+        first[at] = k;
+    }
+    for (int at = 0; at <= n; at++)
+        for (int k = first[at]; k != NONE; k = next[k])
+            steps[count++] = f->steps[k];
+    if (n > 0)
+        memcpy(f->steps, steps, (size_t)n * sizeof *steps);
 }
 
 /* ---- the pass ---- */
@@ -700,10 +768,27 @@ static void find_roles(struct fusing *z, int value_count)
     }
 }
 
+static void find_concatenations(struct fusing *z, int value_count)
+{
+    for (int v = 0; v < value_count; v++)
+        z->concatenation[v] = NONE;
+    for (int k = z->f->step_count - 1; k >= 0; k--) {
+        const struct step *s = &z->f->steps[k];
+        const bool concatenates = s->inst->opcode == OP_CONCATENATE;
+        z->component_group[k] = NONE;
+        for (int j = 0; j < s->operand_count && s->result_count == 1; j++)
+            if (s->operands[j] >= 0 && s->results[0] >= 0 &&
+                (concatenates || s->inst->opcode == OP_RESHAPE))
+                z->concatenation[s->operands[j]] =
+                    concatenates ? k : z->concatenation[s->results[0]];
+    }
+}
+
 void plan_fuse(struct planner *pl, struct function *f, int value_count, struct leaves results)
 {
     struct arena *a = &pl->scratch;
     drop_broadcasts(pl, f, value_count, results);
+    move_reshapes_down(pl, f, value_count);
     struct fusing z = {.pl = pl,
                        .f = f,
                        .groups = ARENA_ARRAY(a, struct fuse_group *, f->step_count),
@@ -719,8 +804,11 @@ void plan_fuse(struct planner *pl, struct function *f, int value_count, struct l
                        .shapes = ARENA_ARRAY(a, const struct shape *, value_count),
                        .broadcast = ARENA_ARRAY(a, const struct inst *, value_count),
                        .transposed = ARENA_ARRAY(a, bool, value_count),
+                       .concatenation = ARENA_ARRAY(a, int, value_count),
+                       .component_group = ARENA_ARRAY(a, int, f->step_count),
                        .roles = ARENA_ARRAY(a, enum fuse_role, f->step_count)};
     find_roles(&z, value_count);
+    find_concatenations(&z, value_count);
     for (int j = 0; j < results.count; j++)
         if (results.at[j] >= 0) {
             z.next_array[results.at[j]] = f->step_count;
