@@ -413,7 +413,7 @@ bool kern_scatter(struct thread_pool *workers, int n, const struct view *out,
         return true;
     if (n == 1 && scatter_points(workers, out, indices, updates, dims, body->combine))
         return true;
-    const bool combines = indexed_combiner_init(&combiner, body->combine, out->dtype);
+    const bool combines = indexed_combiner_init(&combiner, body->combine, out);
     kern_update_window(out->rank, updates->dims, dims, window);
     windows_init(&w, updates, out, indices, dims, window);
     if (!w.fits)

@@ -15,10 +15,14 @@ static indexed_fn *const short_runs[DT_COUNT][KERN_XOR + 1] = {
 #include "kern/combine.def"
 };
 
-bool indexed_combiner_init(struct indexed_combiner *c, enum kern_combine combine, enum dtype t)
+bool indexed_combiner_init(struct indexed_combiner *c, enum kern_combine combine,
+                           const struct view *array)
 {
+    enum { NEAR = 512 << 10 }; /* bytes */
+    const enum dtype t = array->dtype;
     const char *opcode = kern_combine_opcode(combine);
     c->type = t;
+    c->is_far = view_elements(array) * (int64_t)dtype_bytes(t) > NEAR;
     c->fn = opcode ? kern_find_elementwise(opcode, t) : NULL;
     c->points = !c->fn        ? NULL
                 : t == DT_F16 ? tile_set()->short_runs_f16(combine)
@@ -32,7 +36,7 @@ void indexed_combine(const struct indexed_combiner *c, char *out, const int64_t 
     enum { SHORT = 32 };
     const int64_t bytes = elements * (int64_t)dtype_bytes(c->type);
     if (c->points && elements <= SHORT) {
-        c->points(out, out_at, x, x_at, n, elements);
+        c->points(out, out_at, x, x_at, n, elements, c->is_far ? n : 0);
         return;
     }
     for (int64_t i = 0; i < n; i++) {

@@ -20,15 +20,16 @@ static inline void indexed_fetch(const char *at, int64_t bytes)
 void indexed_copy(char *out, const int64_t *out_at, const char *x, const int64_t *x_at, int64_t n,
                   int64_t bytes);
 
-/* Combines n runs of `elements` elements at x + x_at[i] into those at out + out_at[i]. */
+/* Combines n runs of `elements` elements at x + x_at[i] into those at out + out_at[i], of which
+ * runs before number `fetched` are prefetched: n, or 0. */
 typedef void indexed_fn(char *out, const int64_t *out_at, const char *x, const int64_t *x_at,
-                        int64_t n, int64_t elements);
+                        int64_t n, int64_t elements, int64_t fetched);
 /* Such a function, for elements x and y of type T. Before each: TILE_LOOP (tile.h). Runs are short:
- * their first and last lines are prefetched, since the processor may delay a load until the run
- * before is stored. */
+ * their first and last lines are prefetched unless the array is near, since the processor may delay
+ * a load until the run before is stored. */
 #define INDEXED_COMBINE(id, T, formula)                                                            \
     static void id(char *out, const int64_t *out_at, const char *x_data, const int64_t *x_at,      \
-                   int64_t n, int64_t elements)                                                    \
+                   int64_t n, int64_t elements, int64_t fetched)                                   \
     {                                                                                              \
         for (int64_t i = 0; elements == 1 && i < n; i++) {                                         \
             T *to = (T *)(void *)(out + out_at[i]);                                                \
@@ -38,7 +39,7 @@ typedef void indexed_fn(char *out, const int64_t *out_at, const char *x, const i
         for (int64_t i = 0; elements > 1 && i < n; i++) {                                          \
             T *to = (T *)(void *)(out + out_at[i]);                                                \
             const T *from = (const T *)(const void *)(x_data + x_at[i]);                           \
-            if (i + RUNS_AHEAD < n) {                                                              \
+            if (i + RUNS_AHEAD < fetched) {                                                        \
                 const char *ahead = out + out_at[i + RUNS_AHEAD];                                  \
                 __builtin_prefetch(ahead);                                                         \
                 __builtin_prefetch(ahead + (elements - 1) * (int64_t)sizeof(T));                   \
@@ -55,9 +56,11 @@ struct indexed_combiner {
     kern_tile_fn *fn;   /* for runs that are long, and types that `points` does not cover */
     indexed_fn *points; /* for short runs; or NULL */
     enum dtype type;
+    bool is_far; /* the array that is combined into: it does not stay in the nearest caches */
 };
-/* False when elements of this type have no such combiner. */
-bool indexed_combiner_init(struct indexed_combiner *c, enum kern_combine combine, enum dtype t);
+/* For runs of an array; false when elements of its type have no such combiner. */
+bool indexed_combiner_init(struct indexed_combiner *c, enum kern_combine combine,
+                           const struct view *array);
 void indexed_combine(const struct indexed_combiner *c, char *out, const int64_t *out_at,
                      const char *x, const int64_t *x_at, int64_t n, int64_t elements);
 

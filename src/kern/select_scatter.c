@@ -212,7 +212,7 @@ static void cut_source(struct scatter_task *t)
 
 /* Sets the kernels of the lanes; false: there are none for these bodies. */
 static bool find_kernels(struct lanes *l, const struct kern_body *select,
-                         const struct kern_body *scatter, enum dtype x, enum dtype out)
+                         const struct kern_body *scatter, enum dtype x, const struct view *out)
 {
     static const enum kern_direction direction[] = {KERN_GE, KERN_GT, KERN_LE, KERN_LT};
     if (select->combine < KERN_SELECT_GE ||
@@ -236,7 +236,7 @@ bool kern_select_and_scatter(struct thread_pool *workers, const struct view *out
     struct lanes *l = &t.lanes;
     choose_dimension(l, x, source, window);
     if (l->d < 0 || !window_places_few(x->rank, window) ||
-        !find_kernels(l, select, scatter, x->dtype, out->dtype))
+        !find_kernels(l, select, scatter, x->dtype, out))
         return plain_select_and_scatter(NULL, out, x, source, init, window, select, scatter);
     loader_init(&l->source, out->dtype, source->dtype);
     l->out = out->strides[l->d] * window[l->d].stride;
