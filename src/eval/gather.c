@@ -40,8 +40,26 @@ static const struct view *index_views(struct eval *ev, const struct step *s, int
     return v;
 }
 
+/* Windows at equal distances are a view of the operand. */
+static bool view_windows(struct eval *ev, const struct step *s, const struct window_step *w)
+{
+    const struct view *x = eval_view(ev, s, 0);
+    struct view v;
+    view_dense(&v, x->dtype, s->shapes[0]->rank, eval_dims(ev, s, 0), x->data);
+    for (int d = 0; d < x->rank; d++)
+        v.data += w->start[d] * x->strides[d];
+    for (int r = 0; r < v.rank; r++) {
+        v.strides[r] = 0;
+        for (int d = 0; d < x->rank && v.dims[r] > 1; d++)
+            v.strides[r] += w->steps[r * x->rank + d] * x->strides[d];
+    }
+    return eval_piece(ev, s, 0, 0, &v);
+}
+
 static bool run_gather(struct eval *ev, const struct step *s)
 {
+    if (step_window(s))
+        return view_windows(ev, s, step_window(s));
     struct kern_gather_dims d;
     int64_t kept[VIEW_MAX_RANK];
     plan_gather_dims(s->inst, &d);

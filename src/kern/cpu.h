@@ -22,9 +22,8 @@ enum cpu_isa cpu_isa(void); /* takes some tens of nanoseconds */
 /* The address of NAME_avx512, NAME_avx2 or NAME_baseline, three forms of an object. */
 #ifdef __x86_64__
 #define CPU_FORM(name)                                                                             \
-    (cpu_isa() == CPU_AVX512 ? &name##_avx512                                                      \
-     : cpu_isa() == CPU_AVX2 ? &name##_avx2                                                        \
-                             : &name##_baseline)
+    (((__typeof__(&name##_baseline)[CPU_ISA_COUNT]){&name##_baseline, &name##_avx2,                \
+                                                    &name##_avx512})[cpu_isa()])
 #else
 #define CPU_FORM(name) (&name##_baseline)
 #endif

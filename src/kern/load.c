@@ -18,37 +18,48 @@ bool loader_init(struct loader *l, enum dtype to, enum dtype from)
     return loader_init_by(to == from ? NULL : kern_tiles(), l, to, from);
 }
 
+/* Apart from loader_read() and loader_write(), since the sanitizer of addresses takes time for a
+ * large array in each call. */
+__attribute__((noinline)) static void convert_strided(const struct loader *l, void *out,
+                                                      const char *x, int64_t stride, int64_t n)
+{
+    char packed[LOADER_BYTES] __attribute__((aligned(64)));
+    kern_pack(packed, x, stride, l->from, n);
+    l->convert(out, (const void *const[]){packed}, n);
+}
+
+__attribute__((noinline)) static void convert_to_strided(const struct loader *l, char *out,
+                                                         int64_t stride, const void *x, int64_t n)
+{
+    char packed[LOADER_BYTES] __attribute__((aligned(64)));
+    l->convert(packed, &x, n);
+    kern_unpack(out, stride, packed, l->to, n);
+}
+
 const void *loader_read(const struct loader *l, void *scratch, const char *src, int64_t stride,
                         int64_t n)
 {
-    char packed[LOADER_BYTES] __attribute__((aligned(64)));
-    const void *from = src;
-    bool dense = stride == (int64_t)l->from || n == 1;
-    if (!l->convert) {
-        if (dense)
-            return src;
+    const bool dense = stride == (int64_t)l->from || n == 1;
+    if (!l->convert && dense)
+        return src;
+    if (!l->convert)
         kern_pack(scratch, src, stride, l->from, n);
-        return scratch;
-    }
-    if (!dense) {
-        kern_pack(packed, src, stride, l->from, n);
-        from = packed;
-    }
-    l->convert(scratch, &from, n);
+    else if (dense)
+        l->convert(scratch, (const void *const[]){src}, n);
+    else
+        convert_strided(l, scratch, src, stride, n);
     return scratch;
 }
 
 void loader_write(const struct loader *l, char *dst, int64_t stride, const void *src, int64_t n)
 {
-    char packed[LOADER_BYTES] __attribute__((aligned(64)));
-    bool dense = stride == (int64_t)l->to || n == 1;
-    if (l->convert) {
-        l->convert(dense ? (void *)dst : packed, &src, n);
-        src = packed;
-        if (dense)
-            return;
-    }
-    kern_unpack(dst, stride, src, l->to, n);
+    const bool dense = stride == (int64_t)l->to || n == 1;
+    if (!l->convert)
+        kern_unpack(dst, stride, src, l->to, n);
+    else if (dense)
+        l->convert(dst, &src, n);
+    else
+        convert_to_strided(l, dst, stride, src, n);
 }
 
 void kern_convert_view(struct thread_pool *workers, const struct view *out, const struct view *x)

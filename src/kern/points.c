@@ -7,59 +7,110 @@
 #include "kern/gather_windows.h"
 #include "kern/tile.h"
 
+/* Adds component k, with `size` indices along its dimension, `stride` bytes apart. False: its
+ * indices have no equal distances. */
+static bool add_component(struct points *p, const struct view *indices, int k,
+                          const struct kern_gather_dims *dims, int64_t size, int64_t stride)
+{
+    const bool separate = dims->component_count > 0;
+    const struct view *x = separate ? &indices[k] : indices;
+    const char *index = x->data;
+    struct nest n;
+    nest_init(&n, 1);
+    for (int d = 0; d < x->rank; d++)
+        if (d != dims->index_vector_dim)
+            nest_add(&n, x->dims[d], &x->strides[d]);
+        else if (!separate)
+            index += k * x->strides[d];
+    nest_merge(&n);
+    const int64_t step = n.rank > 0 ? n.strides[0][0] : 0;
+    if (step == 0 && n.rank <= 1) {
+        const int64_t at = kern_load_index(p->index_type, index),
+                      inside = max_i64(0, min_i64(at, size - 1));
+        p->inside &= at == inside;
+        p->array += inside * stride;
+        return true;
+    }
+    p->component[p->components++] = (struct point_component){
+        .index = index, .step = step, .limit = (int32_t)(size - 1), .stride = (int32_t)stride};
+    return n.rank == 1;
+}
+
 bool points_init(struct points *p, const struct view *line, const struct view *array,
                  const struct view *indices, const struct kern_gather_dims *dims)
 {
-    if (dims->map_count != 1 || dims->batching_count > 0 || line->dtype != array->dtype ||
-        !view_is_dense(line) || !view_is_dense(indices))
+    int64_t bytes = 0;
+    if (dims->batching_count > 0 || line->dtype != array->dtype || !view_is_dense(line) ||
+        view_elements(array) == 0)
         return false;
-    const int64_t d = dims->start_index_map[0], size = array->dims[d];
     for (int k = 0; k < dims->offset_count; k++)
         if (line->dims[dims->offset_dims[k]] != 1)
             return false;
     *p = (struct points){.line = line->data,
                          .array = array->data,
-                         .index = indices->data,
                          .index_type = indices->dtype,
                          .count = view_elements(line),
-                         .stride = array->strides[d],
-                         .limit = (int32_t)(size - 1)};
-    return view_elements(array) > 0 && p->stride >= 0 && size <= INT32_MAX &&
-           size * p->stride <= INT32_MAX;
+                         .inside = true};
+    for (int k = 0; k < dims->map_count; k++) {
+        const int64_t d = dims->start_index_map[k], size = array->dims[d],
+                      stride = array->strides[d];
+        if (stride < 0 || size > INT32_MAX || (bytes += size * stride) > INT32_MAX ||
+            !add_component(p, indices, k, dims, size, stride))
+            return false;
+    }
+    return true;
 }
 
 enum { BLOCK = 256 }; /* elements whose offsets are computed at a time */
 
-/* n indices from number `from` on: in place, or in `buffer`. */
-static const int32_t *load_indices(const struct points *p, int64_t from, int64_t n, int32_t *buffer)
+/* Adds the offsets of a component to those of n elements; `first`: to zeros. */
+typedef void place_fn(int32_t *restrict at, bool first, const int32_t *index,
+                      const struct point_component *c, int64_t n);
+
+/* Sets the offsets of n elements of the array, from number `from` on. */
+static void find_offsets(const struct points *p, int64_t from, int64_t n, int32_t *at,
+                         place_fn *place)
 {
-    const int64_t width = (int64_t)dtype_bytes(p->index_type);
-    if (p->index_type == DT_S32)
-        return (const int32_t *)(const void *)p->index + from;
-    windows_load_starts(p->index_type, buffer, p->index + from * width, width, n);
-    return buffer;
+    int32_t buffer[BLOCK];
+    if (p->components == 0)
+        memset(at, 0, (size_t)n * sizeof *at);
+    for (int k = 0; k < p->components; k++) {
+        const struct point_component *c = &p->component[k];
+        const char *index = c->index + from * c->step;
+        const bool in_place = p->index_type == DT_S32 && c->step == (int64_t)sizeof *buffer;
+        if (!in_place)
+            windows_load_starts(p->index_type, buffer, index, c->step, n);
+        place(at, k == 0, in_place ? (const int32_t *)(const void *)index : buffer, c, n);
+    }
 }
 
 /* ---- gather ---- */
 
-KERN_CLONES static void clamped(int32_t *restrict at, const int32_t *index, int32_t limit,
-                                int32_t stride, int64_t n)
+static inline int32_t clamp(int32_t x, int32_t limit)
 {
-    for (int64_t i = 0; i < n; i++) {
-        const int32_t x = index[i] < limit ? index[i] : limit;
-        at[i] = (x > 0 ? x : 0) * stride;
-    }
+    x = x < limit ? x : limit;
+    return x > 0 ? x : 0;
+}
+
+KERN_CLONES static void place_clamped(int32_t *restrict at, bool first, const int32_t *index,
+                                      const struct point_component *c, int64_t n)
+{
+    const int32_t limit = c->limit, stride = c->stride;
+    for (int64_t i = 0; first && i < n; i++)
+        at[i] = clamp(index[i], limit) * stride;
+    for (int64_t i = 0; !first && i < n; i++)
+        at[i] += clamp(index[i], limit) * stride;
 }
 
 #define GATHER(W)                                                                                  \
     static void gather_##W(const struct points *p, int64_t from, int64_t limit)                    \
     {                                                                                              \
         const char *array = p->array;                                                              \
-        int32_t at[BLOCK], buffer[BLOCK];                                                          \
+        int32_t at[BLOCK];                                                                         \
         for (int64_t n; from < limit; from += n) {                                                 \
             W *out = (W *)(void *)p->line + from;                                                  \
             n = min_i64(limit - from, BLOCK);                                                      \
-            clamped(at, load_indices(p, from, n, buffer), p->limit, (int32_t)p->stride, n);        \
+            find_offsets(p, from, n, at, place_clamped);                                           \
             for (int64_t i = 0; i < n; i++)                                                        \
                 out[i] = *(const W *)(const void *)(array + at[i]);                                \
         }                                                                                          \
@@ -101,14 +152,17 @@ void points_gather(struct thread_pool *workers, const struct points *p, size_t w
 
 /* ---- scatter ---- */
 
-/* -1: outside. */
-KERN_CLONES static void checked(int32_t *restrict at, const int32_t *index, int32_t limit,
-                                int32_t stride, int64_t n)
+/* Less than 0: outside. */
+KERN_CLONES static void place_checked(int32_t *restrict at, bool first, const int32_t *index,
+                                      const struct point_component *c, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
-        at[i] = (uint32_t)index[i] > (uint32_t)limit
-                    ? -1
-                    : (int32_t)((uint32_t)index[i] * (uint32_t)stride);
+    const uint32_t limit = (uint32_t)c->limit, stride = (uint32_t)c->stride;
+    for (int64_t i = 0; first && i < n; i++)
+        at[i] = (uint32_t)index[i] > limit ? -1 : (int32_t)((uint32_t)index[i] * stride);
+    for (int64_t i = 0; !first && i < n; i++) {
+        const int32_t sum = (int32_t)((uint32_t)at[i] + (uint32_t)index[i] * stride);
+        at[i] = ((at[i] < 0) | ((uint32_t)index[i] > limit)) ? -1 : sum;
+    }
 }
 
 /* `combined`: an expression of the elements *to and from[i], of type T. */
@@ -116,11 +170,11 @@ KERN_CLONES static void checked(int32_t *restrict at, const int32_t *index, int3
     static void id(const struct points *p)                                                         \
     {                                                                                              \
         char *array = p->array;                                                                    \
-        int32_t at[BLOCK], buffer[BLOCK];                                                          \
-        for (int64_t k = 0, n; k < p->count; k += n) {                                             \
+        int32_t at[BLOCK];                                                                         \
+        for (int64_t k = 0, n; p->inside && k < p->count; k += n) {                                \
             const T *from = (const T *)(const void *)p->line + k;                                  \
             n = min_i64(p->count - k, BLOCK);                                                      \
-            checked(at, load_indices(p, k, n, buffer), p->limit, (int32_t)p->stride, n);           \
+            find_offsets(p, k, n, at, place_checked);                                              \
             for (int64_t i = 0; i < n; i++) {                                                      \
                 if (at[i] < 0)                                                                     \
                     continue;                                                                      \

@@ -1,20 +1,25 @@
 /*
- * points.h: gathers and scatters of single elements at a line of indices: neither offsets nor runs
- * are listed. Private to kern.
+ * points.h: gathers and scatters of single elements at a line of index tuples: neither offsets nor
+ * runs are listed. Private to kern.
  */
 #ifndef HLO_KERN_POINTS_H
 #define HLO_KERN_POINTS_H
 
 #include "kern/nest.h"
 
-/* Element i of the line (the gather's result or the scatter's updates) belongs to element index[i]
- * of the array, along one dimension of it. */
+/* Element i of the line (the gather's result or the scatter's updates) belongs to the element of
+ * the array at index tuple i. */
 struct points {
     char *line, *array;
-    const char *index;
     enum dtype index_type;
-    int64_t count, stride; /* bytes between elements of the array along the dimension */
-    int32_t limit;         /* greatest index */
+    int64_t count;
+    bool inside;    /* the index of each component that has only one; they are part of `array` */
+    int components; /* the others */
+    struct point_component {
+        const char *index;
+        int64_t step;          /* bytes between indices */
+        int32_t limit, stride; /* greatest index; bytes between elements of the array */
+    } component[VIEW_MAX_RANK];
 };
 
 /* False: the windows are not such points, or offsets in the array do not fit into 32 bits. `line`

@@ -6,23 +6,32 @@
 #include "kern/reducer.h"
 #include "kern/tile.h"
 
+/* A pass over rows a to d: each element of the result is `formula`. */
+#define PASS(formula)                                                                              \
+    for (int64_t i = 0; i < n; i++)                                                                \
+        out[i] = formula;
+/* The first four rows are combined in the pass that starts from init. */
 #define ROWS(NAME, T, STEP)                                                                        \
     KERN_CLONES static void NAME(void *result, const void *init, const void *const *rows,          \
                                  int count, int64_t n)                                             \
     {                                                                                              \
         T *restrict out = result;                                                                  \
+        const T x = init ? *(const T *)init : 0;                                                   \
         int r = 0;                                                                                 \
-        for (int64_t i = 0; init && i < n; i++)                                                    \
-            out[i] = *(const T *)init;                                                             \
+        if (init && count >= 4) {                                                                  \
+            const T *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];                        \
+            PASS(STEP(STEP(STEP(STEP(x, a[i]), b[i]), c[i]), d[i]))                                \
+            r = 4;                                                                                 \
+        } else if (init) {                                                                         \
+            PASS(x)                                                                                \
+        }                                                                                          \
         for (; r + 4 <= count; r += 4) {                                                           \
             const T *a = rows[r], *b = rows[r + 1], *c = rows[r + 2], *d = rows[r + 3];            \
-            for (int64_t i = 0; i < n; i++)                                                        \
-                out[i] = STEP(STEP(STEP(STEP(out[i], a[i]), b[i]), c[i]), d[i]);                   \
+            PASS(STEP(STEP(STEP(STEP(out[i], a[i]), b[i]), c[i]), d[i]))                           \
         }                                                                                          \
         for (; r < count; r++) {                                                                   \
             const T *a = rows[r];                                                                  \
-            for (int64_t i = 0; i < n; i++)                                                        \
-                out[i] = STEP(out[i], a[i]);                                                       \
+            PASS(STEP(out[i], a[i]))                                                               \
         }                                                                                          \
     }
 #define COMBINE(op, type, T, formula)                                                              \
@@ -30,11 +39,8 @@
     ROWS(op##_##type, T, step_##op##_##type)
 #include "kern/combine.def"
 
-/* A type whose loop gives the same bits: that of signed integers is needed for order only. */
-static enum dtype same_loop(enum kern_combine combine, enum dtype t)
+static enum dtype unsigned_of(enum dtype t)
 {
-    if (combine == KERN_MAXIMUM || combine == KERN_MINIMUM)
-        return t;
     switch (t) {
     case DT_S8: return DT_U8;
     case DT_S16: return DT_U16;
@@ -44,7 +50,7 @@ static enum dtype same_loop(enum kern_combine combine, enum dtype t)
     }
 }
 
-/* Sums of BF16 are computed in F32. */
+/* Signed integers have loops of their own for order only; sums of BF16 are computed in F32. */
 #define IS_USED(op, type, T)                                                                       \
     (DT_##type != DT_BF16 &&                                                                       \
      (KERN_##op == KERN_MAXIMUM || KERN_##op == KERN_MINIMUM || (T)-1 > 0 || (T)0.5 > 0))
@@ -56,5 +62,7 @@ reducer_rows_fn *reducer_find_rows(enum kern_combine combine, enum dtype t)
     [DT_##type][KERN_##op] = IS_USED(op, type, T) ? op##_##type : NULL,
 #include "kern/combine.def"
     };
-    return combine <= KERN_XOR ? known[same_loop(combine, t)][combine] : NULL;
+    if (combine > KERN_XOR)
+        return NULL;
+    return known[t][combine] ? known[t][combine] : known[unsigned_of(t)][combine];
 }

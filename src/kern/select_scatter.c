@@ -1,47 +1,63 @@
 /*
- * select_scatter.c: select-and-scatter, the gradient of pooling. If windows have size 1 along a
- * dimension (features), its elements are processed in lanes; else the plain kernel computes it.
+ * select_scatter.c: select-and-scatter, the gradient of pooling. Windows that are adjacent along a
+ * dimension select in lanes; windows at its ends that have padding along it, one by one.
  *
  * Order: windows in row-major order of the source, within each row-major over its positions; if two
  * windows select the same element, the earlier one is combined first.
  */
 #include <stdlib.h>
 
+#include "kern/indexed.h"
 #include "kern/plain/plain.h"
 #include "kern/window.h"
 
 /* ---- adjacent windows ---- */
 
-/* Windows that differ only in a dimension along which all of them have size 1. */
+/* Windows that differ only in their position along a dimension. Those in [from, limit) have no
+ * padding along it. */
 typedef void select_fn(void *best, int32_t *selected, const void *x, int32_t place, int64_t n);
 struct lanes {
-    int d;          /* that dimension; -1: none */
-    int64_t out, x; /* strides along it */
-    size_t width;   /* bytes of an element of the result */
-    kern_tile_fn *compare, *choose, *combine;
+    int d; /* that dimension; -1: none */
+    int64_t from, limit;
+    int64_t out, x; /* bytes between windows in the result and in the operand */
+    kern_tile_fn *compare, *choose;
+    struct indexed_combiner combiner;
     select_fn *select; /* compares and selects in one step, in f32; may be NULL */
     struct loader candidate, source;
 };
 
-/* Enough lanes, or the most there are; of these, elements that are closest together. */
-static int lane_dimension(const struct view *x, const struct view *source,
+/* Sets the dimension and the windows without padding along it. */
+static void set_dimension(struct lanes *l, int d, const struct view *x, const struct view *source,
                           const struct kern_window_dim *window)
 {
+    const struct kern_window_dim *w = &window[d];
+    const int64_t last = x->dims[d] - 1 - (w->size - 1) * w->window_dilation + w->pad_low;
+    l->d = d;
+    l->from = w->pad_low > 0 ? ratio_up(w->pad_low, w->stride) : 0;
+    l->limit = last < 0 ? 0 : min_i64(last / w->stride + 1, source->dims[d]);
+    l->x = x->strides[d] * w->stride;
+}
+
+/* Enough lanes, or the most there are; of these, windows that are closest together. Windows overlap
+ * in order if they are adjacent in the source or have size 1 along the dimension. */
+static void choose_dimension(struct lanes *l, const struct view *x, const struct view *source,
+                             const struct kern_window_dim *window)
+{
     enum { ENOUGH = 8 };
-    int best = -1;
-    int64_t most = 1;
-    for (int d = 0; d < x->rank; d++) {
-        const struct kern_window_dim *w = &window[d];
-        const bool alone = w->size == 1 && w->stride == 1 && w->pad_low == 0 &&
-                           w->base_dilation == 1 && source->dims[d] == x->dims[d];
-        const int64_t lanes = min_i64(x->dims[d], ENOUGH);
-        if (alone && lanes >= most &&
-            (best < 0 || lanes > most || llabs(x->strides[d]) < llabs(x->strides[best]))) {
-            best = d;
+    int64_t most = -1;
+    bool last = true; /* no later dimension has several windows */
+    l->d = -1;
+    for (int d = x->rank - 1; d >= 0; d--) {
+        struct lanes other = *l;
+        set_dimension(&other, d, x, source, window);
+        const int64_t lanes = min_i64(max_i64(other.limit - other.from, 0), ENOUGH);
+        const bool alone = window_is_trivial(&window[d], source->dims[d], x->dims[d]);
+        if ((alone || last) && lanes >= most && (lanes > most || llabs(other.x) < llabs(l->x))) {
+            *l = other;
             most = lanes;
         }
+        last = last && source->dims[d] == 1;
     }
-    return best;
 }
 
 /* In lanes where the current best is not kept, x becomes the best and its position the selected
@@ -93,23 +109,16 @@ static void select_lanes(const struct lanes *l, const char *const *places, int c
     }
 }
 
-/* Copies result elements at the positions that lanes selected to packed storage, or back. */
-static void take(void *dst, const char *const *places, const struct lanes *l,
-                 const int32_t *selected, int64_t n, bool back)
+/* Combines n values with the elements that lanes selected, in order. */
+static void combine_lanes(const struct lanes *l, const struct view *out, const char *const *targets,
+                          const int32_t *selected, const void *values, int64_t n)
 {
-    int64_t at = 0;
-    for (int64_t i = 0; i < n; i++, at += l->out) {
-        char *packed = (char *)dst + (size_t)i * l->width,
-             *place = (char *)(uintptr_t)places[selected[i]] + at;
-        if (l->width == 4 && back)
-            *(kern_w4 *)(void *)place = *(kern_w4 *)(void *)packed;
-        else if (l->width == 4)
-            *(kern_w4 *)(void *)packed = *(kern_w4 *)(void *)place;
-        else if (back)
-            memcpy(place, packed, l->width);
-        else
-            memcpy(packed, place, l->width);
+    int64_t to[KERN_TILE], from[KERN_TILE];
+    for (int64_t i = 0; i < n; i++) {
+        to[i] = targets[selected[i]] - out->data + i * l->out;
+        from[i] = i * (int64_t)dtype_bytes(out->dtype);
     }
+    indexed_combine(&l->combiner, out->data, to, values, from, n, 1);
 }
 
 /* A part of the source: along dimension `d` (-1: all of it) only [from, limit). */
@@ -140,15 +149,15 @@ static void scatter_lanes(const struct lanes *l, const struct view *out, const s
     const char *places[WINDOW_PLACES], *targets[WINDOW_PLACES];
     int64_t first = part->d == l->d ? part->from : 0,
             limit = part->d == l->d ? part->limit : source->dims[l->d];
-    char now[LOADER_BYTES] __attribute__((aligned(64))),
-        scratch[LOADER_BYTES] __attribute__((aligned(64)));
+    char scratch[LOADER_BYTES] __attribute__((aligned(64)));
     memcpy(dims, source->dims, sizeof dims);
     dims[l->d] = 1;
     if (part->d >= 0)
         o[part->d] = part->from;
     do {
-        for (int64_t i = first; i < limit; i += KERN_TILE) {
-            int64_t n = limit - i < KERN_TILE ? limit - i : KERN_TILE;
+        for (int64_t i = first, n; i < limit; i += n) {
+            const bool inside = i >= l->from && i < l->limit;
+            n = inside ? min_i64(min_i64(limit, l->limit) - i, KERN_TILE) : 1;
             o[l->d] = i;
             int count = window_places(x, window, o, places);
             if (window_places(out, window, o, targets) == 0)
@@ -156,9 +165,7 @@ static void scatter_lanes(const struct lanes *l, const struct view *out, const s
             select_lanes(l, places, count, n, selected);
             const void *values =
                 loader_read(&l->source, scratch, view_at(source, o), source->strides[l->d], n);
-            take(now, targets, l, selected, n, false);
-            l->combine(now, (const void *const[]){now, values}, n);
-            take(now, targets, l, selected, n, true);
+            combine_lanes(l, out, targets, selected, values, n);
         }
         o[l->d] = 0;
     } while (next_in_part(part, source->rank, dims, o));
@@ -186,7 +193,7 @@ static void scatter_part(void *context, int64_t from, int64_t limit, int worker)
 static void cut_source(struct scatter_task *t)
 {
     enum {
-        PART = 1 << 13,
+        PART = 1 << 12,
         LANES_FROM = 64
     }; /* elements of the source in a task; minimum number of lanes in a task */
     int64_t max = 1, all = view_elements(t->source);
@@ -208,14 +215,13 @@ static bool find_kernels(struct lanes *l, const struct kern_body *select,
                          const struct kern_body *scatter, enum dtype x, enum dtype out)
 {
     static const enum kern_direction direction[] = {KERN_GE, KERN_GT, KERN_LE, KERN_LT};
-    const char *opcode = kern_combine_opcode(scatter->combine);
-    if (select->combine < KERN_SELECT_GE || !opcode)
+    if (select->combine < KERN_SELECT_GE ||
+        !indexed_combiner_init(&l->combiner, scatter->combine, out))
         return false;
     l->compare = kern_find_compare(direction[select->combine - KERN_SELECT_GE], false, x);
     l->choose = kern_find_elementwise("select", x);
-    l->combine = kern_find_elementwise(opcode, out);
     find_select(l, select->combine, x);
-    return l->compare && l->choose && l->combine;
+    return l->compare && l->choose;
 }
 
 /* spec: SelectAndScatter. In each window the first element is selected until select(selected, next)
@@ -228,14 +234,12 @@ bool kern_select_and_scatter(struct thread_pool *workers, const struct view *out
     struct scatter_task t = {
         .out = out, .x = x, .source = source, .window = window, .cut = -1, .piece = 1};
     struct lanes *l = &t.lanes;
-    l->d = lane_dimension(x, source, window);
+    choose_dimension(l, x, source, window);
     if (l->d < 0 || !window_places_few(x->rank, window) ||
         !find_kernels(l, select, scatter, x->dtype, out->dtype))
         return plain_select_and_scatter(NULL, out, x, source, init, window, select, scatter);
     loader_init(&l->source, out->dtype, source->dtype);
-    l->width = dtype_bytes(out->dtype);
-    l->out = out->strides[l->d];
-    l->x = x->strides[l->d];
+    l->out = out->strides[l->d] * window[l->d].stride;
     kern_fill(workers, out, init);
     if (view_elements(source) == 0)
         return true;

@@ -70,6 +70,11 @@ struct window_reducer {
 };
 bool window_reducer_init(struct window_reducer *r, enum kern_combine combine, enum dtype t,
                          const void *init);
+/* Whether rows are reduced without conversion, in place. */
+static inline bool window_reducer_is_direct(const struct window_reducer *r)
+{
+    return r->reducer.rows && !r->reducer.in.convert;
+}
 /* out[i] = init, reduced with rows[0][i], rows[1][i], ... for i < n. */
 void window_reducer_run(const struct window_reducer *r, char *out, const char *const *rows,
                         int count, int64_t n);

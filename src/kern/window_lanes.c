@@ -1,7 +1,8 @@
 /*
  * window_lanes.c: reduce-window (spec: ReduceWindow) whose windows have size 1 along the dimension
  * of contiguous elements (features): the rows of features at the positions of a window are reduced,
- * with one lane per feature. Nothing is padded: positions outside the operand have no row.
+ * with one lane per feature. Nothing is padded: positions outside the operand have no row. Adjacent
+ * windows inside the operand have the same positions, at addresses that advance by one step.
  *
  * Order and accumulation: row-major over the window, from init, in the type that reduce-window
  * uses.
@@ -11,7 +12,7 @@
 struct window_lanes {
     const struct view *out, *x;
     const struct kern_window_dim *window;
-    int lane;
+    int lane, inner; /* inner: the last dimension of the windows that is none of the lanes */
     struct window_reducer reducer;
     int64_t dims[VIEW_MAX_RANK]; /* of the result, but 1 along the lanes */
 };
@@ -38,7 +39,7 @@ void window_reducer_run(const struct window_reducer *r, char *out, const char *c
         int64_t lanes = n - i < KERN_TILE ? n - i : KERN_TILE;
         for (int k = 0; k < count; k++)
             some[k] = rows[k] + (size_t)i * width;
-        if (f->rows && !f->in.convert) {
+        if (window_reducer_is_direct(r)) {
             f->rows(out + (size_t)i * width, r->init, some, count, lanes);
             continue;
         }
@@ -48,15 +49,35 @@ void window_reducer_run(const struct window_reducer *r, char *out, const char *c
     }
 }
 
+/* The number of windows from the one at o on, along dimension d, whose positions along it are all
+ * inside the operand; 1 if there is none. */
+static int64_t count_inside(const struct window_lanes *l, int d, const int64_t *o)
+{
+    const struct kern_window_dim *w = &l->window[d];
+    const int64_t last = l->x->dims[d] - 1 - (w->size - 1) * w->window_dilation + w->pad_low;
+    if (o[d] * w->stride < w->pad_low || last < 0)
+        return 1;
+    return max_i64(1, min_i64(last / w->stride + 1, l->out->dims[d]) - o[d]);
+}
+
 static void run_windows(void *context, int64_t from, int64_t to, int worker)
 {
     const struct window_lanes *l = context;
+    const int d = l->inner;
+    const int64_t step = l->x->strides[d] * l->window[d].stride, lanes = l->out->dims[l->lane];
     const char *rows[WINDOW_PLACES];
     int64_t o[VIEW_MAX_RANK];
     index_at(l->out->rank, l->dims, from, o);
-    for (; from < to; from++) {
-        int count = window_places(l->x, l->window, o, rows);
-        window_reducer_run(&l->reducer, view_at(l->out, o), rows, count, l->out->dims[l->lane]);
+    for (int64_t n; from < to; from += n) {
+        const int count = window_places(l->x, l->window, o, rows);
+        char *out = view_at(l->out, o);
+        n = d == l->lane ? 1 : min_i64(count_inside(l, d, o), to - from);
+        for (int64_t i = 0; i < n; i++, out += l->out->strides[d]) {
+            window_reducer_run(&l->reducer, out, rows, count, lanes);
+            for (int k = 0; k < count; k++)
+                rows[k] += step;
+        }
+        o[d] += n - 1;
         index_next(l->out->rank, l->dims, o);
     }
 }
@@ -85,6 +106,7 @@ bool reduce_window_lanes(struct thread_pool *workers, const struct view *out, co
         return false;
     memcpy(l.dims, out->dims, sizeof *l.dims * (size_t)out->rank);
     l.dims[l.lane] = 1;
+    l.inner = l.lane < x->rank - 1 || x->rank == 1 ? x->rank - 1 : x->rank - 2;
     thread_pool_share(workers, dims_elements(out->rank, l.dims), PART / 4 / out->dims[l.lane] + 1,
                       run_windows, &l);
     return true;

@@ -325,15 +325,15 @@ static bool divide(struct window_planes *w, int64_t *tasks)
 }
 
 /* Long rows of features need no copy (window_lanes.c). */
-static bool has_long_rows(const struct view *out, const struct view *x,
-                          const struct kern_window_dim *window)
+static bool has_long_rows(const struct window_planes *w)
 {
-    enum { LONG = 512 }; /* bytes */
-    const int last = x->rank - 1;
-    const int64_t width = (int64_t)dtype_bytes(x->dtype);
-    return window_is_trivial(&window[last], out->dims[last], x->dims[last]) &&
-           x->strides[last] == width && out->strides[last] == width &&
-           x->dims[last] * width >= LONG;
+    enum { LONG = 128, LONG_CONVERTED = 512 }; /* bytes */
+    const int last = w->x->rank - 1;
+    const int64_t width = (int64_t)dtype_bytes(w->x->dtype);
+    return window_is_trivial(&w->window[last], w->out->dims[last], w->x->dims[last]) &&
+           w->x->strides[last] == width && w->out->strides[last] == width &&
+           w->x->dims[last] * width >=
+               (window_reducer_is_direct(&w->reducer) ? LONG : LONG_CONVERTED);
 }
 
 /* Windows have several positions, and what is combined is little more than once all elements for
@@ -342,8 +342,8 @@ static bool applies(const struct window_planes *w)
 {
     double phase = 1, results = 1, passes = 0, inside = 1;
     int64_t phases = 1, places = 1;
-    if (w->outer == w->out->rank || (!w->any_long && window_places_few(w->out->rank, w->window) &&
-                                     has_long_rows(w->out, w->x, w->window)))
+    if (w->outer == w->out->rank ||
+        (!w->any_long && window_places_few(w->out->rank, w->window) && has_long_rows(w)))
         return false;
     for (int d = w->outer; d < w->out->rank; d++) {
         const struct kern_window_dim *v = &w->window[d];

@@ -308,6 +308,7 @@ static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
         if (!s || !plan_prepare(b, s))
             return false;
         plan_split_indices(b, s);
+        plan_gather_window(b, s);
     }
     same_note(b, i, operands, *out);
     simple_note(b, *out);

@@ -85,6 +85,7 @@ enum step_kind {
     STEP_WHILE,
     STEP_CUSTOM_CALL,
     STEP_PIECES, /* concatenate */
+    STEP_WINDOW, /* gather as a view */
     STEP_RNG     /* rng, rng-get-and-update-state */
 };
 
@@ -126,6 +127,12 @@ struct pieces_step {
     const struct piece *at;
 };
 
+/* A view of the operand: its first element, and by dimension of the result the distance of its
+ * elements along each dimension of the operand. */
+struct window_step {
+    int64_t *start, *steps;
+};
+
 struct step {
     const struct inst *inst;
     uint8_t hoist;     /* enum hoist; unless HOIST_NOT, results that are read stay in their slots */
@@ -155,6 +162,7 @@ struct step {
         const struct termination *termination; /* of a while; NULL: termination unknown */
         struct call_step call;
         struct pieces_step pieces;
+        struct window_step window;
         int rng; /* number of its state in program.rng */
     } as;
     /* by member, or of the only instruction; NULL in the entry computation and where no pass
@@ -182,6 +190,10 @@ static inline const struct call_step *step_call(const struct step *s)
 static inline const struct pieces_step *step_pieces(const struct step *s)
 {
     return s->kind == STEP_PIECES ? &s->as.pieces : NULL;
+}
+static inline const struct window_step *step_window(const struct step *s)
+{
+    return s->kind == STEP_WINDOW ? &s->as.window : NULL;
 }
 
 /* Whether a step of a traced function takes an element of a tuple. All such steps of one tuple

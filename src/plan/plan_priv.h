@@ -21,6 +21,7 @@
  *     same.c          common-subexpression elimination
  *     used.c          dead instructions of the module, dead steps of a function
  *     hoist.c         hoisting of constant and loop-invariant steps
+ *     gather.c, gather_window.c   indices of gathers
  *     batchnorm.c     batch normalizations as simpler steps
  *     product.c       products of a single term as elementwise steps
  *     derive.h        steps of instructions that are not in the module
@@ -226,6 +227,12 @@ bool plan_traced_inst(struct build *b, const struct inst *i, struct leaves *out)
 /* Replaces the indices of a new step by their components, if these are separate values. */
 void plan_split_indices(struct build *b, struct step *s);
 
+/* ---- gather_window.c ---- */
+
+/* Makes a new step a view of its operand if it is a gather whose windows are at equal distances,
+ * inside the operand. */
+void plan_gather_window(struct build *b, struct step *s);
+
 /* ---- pieces.c ---- */
 
 /* Makes concatenations read the operands of the slices and concatenations before them. */
@@ -283,6 +290,8 @@ bool simple_smaller(struct build *b, const struct inst *i, struct leaves operand
                     struct leaves *out);
 /* Records the results of the last step. */
 void simple_note(struct build *b, struct leaves made);
+/* The step that makes a value, or NULL: none, or it is not recorded. */
+const struct step *simple_maker(const struct build *b, int value);
 
 /* ---- hoist.c ---- */
 

@@ -12,7 +12,7 @@ enum { FOLD_ELEMENTS = 64 };
 
 /* ---- properties of operands ---- */
 
-static const struct step *maker_of(const struct build *b, int value)
+const struct step *simple_maker(const struct build *b, int value)
 {
     int at = value >= 0 ? b->maker[value] : -1;
     return at >= 0 ? &b->f->steps[at] : NULL;
@@ -22,7 +22,7 @@ static const struct step *maker_of(const struct build *b, int value)
  * NULL. */
 static const struct view *splat_of(const struct build *b, int operand)
 {
-    const struct step *s = maker_of(b, operand);
+    const struct step *s = simple_maker(b, operand);
     if (s && s->inst->opcode == OP_BROADCAST && s->operand_count == 1)
         operand = s->operands[0];
     if (operand >= 0 || operand == NO_VALUE)
@@ -148,7 +148,7 @@ static bool find_name(struct build *b, const struct inst *i, struct leaves x, st
     int k = x.count == i->operand_count && x.count > 0 ? same_as(b, i, x.at) : -1,
         value = k >= 0 ? x.at[k] : NO_VALUE;
     if (value == NO_VALUE || !same_elements(i->operands[k]->shape, i->shape)) {
-        const struct step *before = x.count == 1 ? maker_of(b, x.at[0]) : NULL;
+        const struct step *before = x.count == 1 ? simple_maker(b, x.at[0]) : NULL;
         if (!before || before->operand_count != 1 || !undoes(before->inst, i))
             return false;
         value = before->operands[0];
@@ -163,7 +163,7 @@ static bool find_name(struct build *b, const struct inst *i, struct leaves x, st
 const struct inst *simple_inst(struct build *b, const struct inst *i, struct leaves *x)
 {
     const bool moves = plan_optimises(b->pl) && x->count == 1 && op_is(i->opcode, OP_VIEW);
-    const struct step *before = moves ? maker_of(b, x->at[0]) : NULL;
+    const struct step *before = moves ? simple_maker(b, x->at[0]) : NULL;
     if (!before || before->operand_count != 1 || before->inst->operand_count != 1)
         return i;
     bool element =
@@ -309,7 +309,7 @@ void simple_note(struct build *b, struct leaves made)
 /* The broadcast that makes the value and, in `from`, what it repeats; or NULL. */
 static const struct inst *broadcast_of(const struct build *b, int value, int *from)
 {
-    const struct step *s = maker_of(b, value);
+    const struct step *s = simple_maker(b, value);
     if (!s || s->inst->opcode != OP_BROADCAST || s->operand_count != 1)
         return NULL;
     *from = s->operands[0];

@@ -210,12 +210,45 @@ START_TEST(index_components_are_separated)
     check_text("HloModule m\n"
                "ENTRY e { x = s32[3,4] iota(), iota_dimension=1 k = s32[2,1] iota(), "
                "iota_dimension=0\n"
-               "  j = s32[2,1] add(k, k) kj = s32[2,2] concatenate(k, j), dimensions={1}\n"
+               "  j = s32[2,1] multiply(k, k) kj = s32[2,2] concatenate(k, j), dimensions={1}\n"
                "  ROOT r = s32[2] gather(x, kj), offset_dims={}, collapsed_slice_dims={0,1},\n"
                "    start_index_map={0,1}, index_vector_dim=1, slice_sizes={1,1} }\n",
-               "{0, 2}", &s);
+               "{0, 1}", &s);
     ck_assert_int_eq(s.simplified, 1);
     ck_assert_int_eq(s.dropped, 1); /* the concatenation */
+}
+END_TEST
+
+/* Indices i + j + first of 20 elements, 4 x 3. */
+static void check_windows(int first, const char *expected, int dropped)
+{
+    struct plan_stats s = {0};
+    struct buf text = {0};
+    buf_printf(&text,
+               "HloModule m\n"
+               "ENTRY e { x = s32[20] iota(), iota_dimension=0 i = s32[4,3] iota(), "
+               "iota_dimension=0\n"
+               "  j = s32[4,3] iota(), iota_dimension=1 ij = s32[4,3] add(i, j)\n"
+               "  c = s32[] constant(%d) cs = s32[4,3] broadcast(c), dimensions={}\n"
+               "  at = s32[4,3] add(ij, cs) ROOT r = s32[4,3] gather(x, at), offset_dims={}, "
+               "collapsed_slice_dims={0},\n"
+               "    start_index_map={0}, index_vector_dim=2, slice_sizes={1} }\n",
+               first);
+    buf_putc(&text, '\0');
+    check_text(text.data, expected, &s);
+    buf_free(&text);
+    ck_assert_int_eq(s.dropped, dropped);
+}
+
+START_TEST(gathers_of_windows_are_views)
+{
+    enum { INDICES = 5 };
+    check_windows(1, "{ { 1, 2, 3 }, { 2, 3, 4 }, { 3, 4, 5 }, { 4, 5, 6 } }", INDICES);
+    check_windows(14, "{ { 14, 15, 16 }, { 15, 16, 17 }, { 16, 17, 18 }, { 17, 18, 19 } }",
+                  INDICES);
+    /* some are clamped */
+    check_windows(15, "{ { 15, 16, 17 }, { 16, 17, 18 }, { 17, 18, 19 }, { 18, 19, 19 } }", 0);
+    check_windows(-1, "{ { 0, 0, 1 }, { 0, 1, 2 }, { 1, 2, 3 }, { 2, 3, 4 } }", 0);
 }
 END_TEST
 
@@ -793,6 +826,7 @@ int main(void)
     tcase_add_test(tc, equal_loops_are_merged);
     tcase_add_test(tc, dead_loop_state_is_dropped);
     tcase_add_test(tc, index_components_are_separated);
+    tcase_add_test(tc, gathers_of_windows_are_views);
     tcase_add_test(tc, simple_instructions_are_aliases);
     tcase_add_test(tc, rearrangements_are_combined);
     tcase_add_test(tc, simplification_preserves_signed_zeros);
