@@ -2,7 +2,7 @@
  * fuse_parts.c: concatenations of results of one fused loop, which then stores each result in its
  * part of the concatenation, and no arrays of them.
  *
- * Not where the runs of a part are shorter than a vector: these are faster interleaved afterwards.
+ * Not where the runs of a part are shorter than a vector: interleaving them afterwards is faster.
  */
 #include "plan/fuse.h"
 
