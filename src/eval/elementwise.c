@@ -44,6 +44,30 @@ static bool apply(struct eval *ev, const struct step *s)
 
 /* ---- several steps in one ---- */
 
+/* Storage for the results of a fused loop: results of the step, or parts of these. */
+static struct view *find_results(struct eval *ev, const struct step *s)
+{
+    const struct fused_step *fused = &s->as.fused;
+    const int n = fused->loop->result_count;
+    struct view *results = ARENA_ARRAY(&ev->scratch, struct view, n);
+    struct view **stored = ARENA_ARRAY(&ev->scratch, struct view *, s->result_count);
+    for (int k = 0; k < n; k++) {
+        const struct fused_part *part = fused->parts ? &fused->parts[k] : NULL;
+        const bool whole = !part || part->dimension < 0;
+        const int r = part ? part->result : k;
+        if (!stored[r])
+            stored[r] = find_storage(ev, s, r, whole ? fused->loop->results[k].over : 0);
+        if (!stored[r])
+            return NULL;
+        view_copy(&results[k], stored[r]);
+        if (whole)
+            continue;
+        results[k].dims[part->dimension] = part->size;
+        results[k].data += part->at * results[k].strides[part->dimension];
+    }
+    return results;
+}
+
 static bool run_fused(struct eval *ev, const struct step *s)
 {
     enum { LINE = 64 };
@@ -54,15 +78,9 @@ static bool run_fused(struct eval *ev, const struct step *s)
         if (views[k].dtype != fused->types[k])
             return eval_unsupported(ev, s);
     }
-    struct view *results = ARENA_ARRAY(&ev->scratch, struct view, s->result_count);
-    for (int r = 0; r < s->result_count; r++) {
-        struct view *out = find_storage(ev, s, r, fused->loop->results[r].over);
-        if (!out)
-            return false;
-        view_copy(&results[r], out);
-    }
-    if (eval_is_dry_run(ev))
-        return true;
+    struct view *results = find_results(ev, s);
+    if (!results || eval_is_dry_run(ev))
+        return results != NULL;
     const size_t size = kern_fused_workspace(fused->loop, thread_pool_size(ev->workers)) + LINE;
     void *large = size >= RESERVE_FROM ? mem_alloc(size) : NULL;
     char *workspace = large ? large : arena_alloc(&ev->scratch, size);

@@ -69,7 +69,7 @@ static bool equal_dims(int a_rank, const int64_t *a, int b_rank, const int64_t *
     return a_rank == b_rank && memcmp(a, b, (size_t)a_rank * sizeof *a) == 0;
 }
 
-static bool same_dims(const struct shape *a, const struct shape *b)
+bool fuse_same_dims(const struct shape *a, const struct shape *b)
 {
     int64_t a_dims[VIEW_MAX_RANK], b_dims[VIEW_MAX_RANK];
     const int rank = squeeze(a, a_dims);
@@ -122,7 +122,7 @@ static bool is_elementwise(const struct step *s)
     for (int k = 0; k < s->operand_count && ok; k++) {
         const struct shape *x = i->operands[k]->shape;
         ok = s->operands[k] != NO_VALUE && x->dtype == fuse_operand_type(s, k) &&
-             (x->rank == 0 || same_dims(x, out));
+             (x->rank == 0 || fuse_same_dims(x, out));
     }
     return ok;
 }
@@ -135,7 +135,7 @@ static bool is_reduction(const struct step *s)
            s->operands[0] != NO_VALUE && s->operands[1] != NO_VALUE &&
            shape_elements(i->operands[0]->shape, &elements) && elements > 0 &&
            i->operands[1]->shape->dtype == s->bodies->args[0] &&
-           !same_dims(i->operands[0]->shape, s->shapes[0]) &&
+           !fuse_same_dims(i->operands[0]->shape, s->shapes[0]) &&
            kern_can_reduce(s->bodies->combine, i->operands[0]->shape->dtype, s->bodies->args[0]);
 }
 
@@ -149,7 +149,7 @@ static enum fuse_role role_of(const struct step *s)
                        s->operand_count == 1 && s->operands[0] >= 0 &&
                        s->shapes[0]->dtype == i->operands[0]->shape->dtype;
     struct rows rows;
-    if (moves && same_dims(s->shapes[0], i->operands[0]->shape))
+    if (moves && fuse_same_dims(s->shapes[0], i->operands[0]->shape))
         return i->opcode == OP_RESHAPE || find_rows(i, &rows) ? FUSE_ALIAS : FUSE_NOT;
     if (moves)
         return i->opcode == OP_BROADCAST && find_rows(i, &rows) ? FUSE_REPEAT : FUSE_NOT;
@@ -819,4 +819,5 @@ void plan_fuse(struct planner *pl, struct function *f, int value_count, struct l
         place(&z, k);
     }
     fuse_groups(&z);
+    fuse_parts(pl, f, value_count, results);
 }

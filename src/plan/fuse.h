@@ -36,6 +36,12 @@ struct fuse_group {
     int outs[KERN_FUSED_RESULTS]; /* steps whose values are also read outside, last first */
 };
 
+/* Whether two shapes have the same dimensions except for those of size 1. */
+bool fuse_same_dims(const struct shape *a, const struct shape *b);
+
+/* Makes fused loops store results that are only concatenated in their places. */
+void fuse_parts(struct planner *pl, struct function *f, int value_count, struct leaves results);
+
 /* The index of a value among the leaves, or leaf_count. */
 static inline int fuse_find_leaf(const struct fuse_group *g, int value)
 {

@@ -94,12 +94,20 @@ struct tile_step {
     enum dtype type;   /* element type of its operands (of select: except the predicate) */
     enum dtype result; /* element type of its result */
 };
+/* The place of a fused loop's result: a result of the step, or a part of one. */
+struct fused_part {
+    int result;
+    int dimension;    /* that `at` and `size` refer to; -1: the whole */
+    int64_t at, size; /* first index, and number of indices */
+};
 struct fused_step {
     const struct kern_fused *loop;
     const enum dtype *types; /* element types of its operands */
     int count;               /* steps that it replaces; their instructions, in order */
     const struct inst *const *members;
     const struct inst *const *makers; /* by result: the instruction that makes it */
+    /* by result of the loop; NULL: each is a result of the step */
+    const struct fused_part *parts;
 };
 struct call_step {
     int number;                   /* in the program, from 1 on; 0: it has none */

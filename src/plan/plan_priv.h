@@ -25,7 +25,7 @@
  *     batchnorm.c     batch normalizations as simpler steps
  *     product.c       products of a single term as elementwise steps
  *     derive.h        steps of instructions that are not in the module
- *     fuse.c, fuse_ops.c, fuse_native.c   fused loops
+ *     fuse.c, fuse_ops.c, fuse_parts.c, fuse_native.c   fused loops
  *   Scalar code: scalar.h lists its files.
  *   Reports
  *     describe.c      description of steps
