@@ -202,14 +202,17 @@ static uint8_t *classify_values(struct arena *a, const struct computation *c)
 
 /* ---- comparing ---- */
 
+/* The largest finite magnitude of an element, or of a part of a complex one; at least 1. */
 static double largest(const struct literal *l)
 {
+    const enum dtype part = dtype_component(l->shape->dtype);
+    const size_t width = dtype_bytes(part);
     double max = 1;
     int64_t n = 0;
-    size_t width = dtype_bytes(l->shape->dtype);
     shape_elements(l->shape, &n);
-    for (int64_t k = 0; k < n && dtype_is_float(l->shape->dtype); k++) {
-        double v = fabs(float_load(l->shape->dtype, (const char *)l->data + (size_t)k * width));
+    n *= (int64_t)(dtype_bytes(l->shape->dtype) / width);
+    for (int64_t k = 0; k < n && dtype_is_float(part); k++) {
+        const double v = fabs(float_load(part, (const char *)l->data + (size_t)k * width));
         if (v > max && isfinite(v))
             max = v;
     }

@@ -313,19 +313,26 @@ static void make_ops(struct making *m, const struct step *const *steps, const en
     }
 }
 
-/* The op that makes a value writes it directly to the result array, unless other ops read it or it
- * is a leaf. */
-static void make_result(struct making *m, const struct step *s, int number,
-                        struct kern_fused_result *result)
+/* Whether ops or another result read a value, or it is a leaf. */
+static bool is_read(struct making *m, const struct step *const *outs, int number, int v)
 {
-    const int views = m->g->leaf_count;
-    struct held *f = form_of(m, s->results[0]);
-    int v = own(m, f);
-    bool read = v < views;
+    bool read = v < m->g->leaf_count;
     for (int k = 0; k < m->op_count && !read; k++)
         for (int j = 0; j < m->ops[k].arg_count; j++)
             read |= m->ops[k].args[j] == v;
-    if (read)
+    for (int k = 0; k < m->g->out_count && !read; k++)
+        read = k != number && own(m, form_of(m, outs[k]->results[0])) == v;
+    return read;
+}
+
+/* The op that makes a value writes it directly to the result array, unless it is read elsewhere. */
+static void make_result(struct making *m, const struct step *const *outs, int number,
+                        struct kern_fused_result *result)
+{
+    const int views = m->g->leaf_count;
+    struct held *f = form_of(m, outs[number]->results[0]);
+    int v = own(m, f);
+    if (is_read(m, outs, number, v))
         v = emit_convert(m, f->type, f->type, f->rows, v);
     if (m->full)
         return;
@@ -405,7 +412,7 @@ bool fuse_make(struct planner *pl, const struct fuse_group *g, const struct fuse
     add_leaves(m, leaves);
     make_ops(m, steps, roles);
     for (int k = g->out_count - 1; k >= 0 && !m->full; k--)
-        make_result(m, outs[k], k, &results[k]);
+        make_result(m, outs, k, &results[k]);
     if (m->full)
         return false;
     enum dtype *types = ARENA_ARRAY(keep, enum dtype, g->leaf_count);
