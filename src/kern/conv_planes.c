@@ -83,8 +83,11 @@ static void set_axes(struct planes *p, int64_t images)
                                       .outs = images,
                                       .stride = 1},
                                .box = p->packs ? images : 1};
-    for (int d = 0; d < c->spatial; d++)
+    for (int d = 0; d < c->spatial; d++) {
         p->axis[d + 1] = (struct axis){.of = conv_axis_of(c, d), .box = c->out.dims[d + 2]};
+        if (c->out.dims[d + 2] == 1) /* a single window has no phases */
+            p->axis[d + 1].of.stride = 1;
+    }
     for (int d = 0; d < p->rank; d++) {
         p->axis[d].phases = min_i64(p->axis[d].of.stride, reach(&p->axis[d]) + 1);
         p->axis[d].out_step = c->out.strides[d > 0 ? d + 1 : 0];
@@ -157,7 +160,7 @@ static bool lies_in_place(const struct planes *p)
         return false;
     for (int d = p->rank - 1; d > 0; d--) {
         const struct axis *x = &p->axis[d];
-        if (x->of.in_step != next || (x->of.stride > 1 && x->of.outs > 1))
+        if (x->of.in_step != next || x->of.stride > 1)
             return false;
         next *= x->of.in;
     }
