@@ -46,7 +46,8 @@ static bool is_exact(const struct affine *a, enum dtype t)
 static void set_dims(struct affine *a, int rank, const int64_t *dims)
 {
     *a = (struct affine){.rank = rank};
-    memcpy(a->dims, dims, (size_t)rank * sizeof *dims);
+    for (int d = 0; d < rank; d++)
+        a->dims[d] = dims[d];
 }
 
 /* ---- operations ---- */
