@@ -88,15 +88,6 @@ struct rewriting {
     enum dtype first, second; /* replacements of the example's `dtype` and `other` */
 };
 
-/* The unsigned type of the same width as `t`. */
-static enum dtype unsigned_of(enum dtype t)
-{
-    for (int u = DT_U1; u <= DT_U64; u++)
-        if (dtype_bits((enum dtype)u) == dtype_bits(t))
-            return (enum dtype)u;
-    return DT_U64;
-}
-
 static enum dtype complex_of(enum dtype t)
 {
     return t == DT_F32 ? DT_C64 : t == DT_F64 ? DT_C128 : t;
@@ -115,7 +106,7 @@ static enum dtype rewritten(const struct rewriting *r, struct str word)
     if (e->other && str_is(word, e->other))
         return r->second;
     if (e->bits && str_is(word, e->bits))
-        return unsigned_of(r->first);
+        return dtype_unsigned(r->first);
     if (t == complex_of(own))
         return complex_of(r->first);
     return t == dtype_component(own) ? dtype_component(r->first) : t;

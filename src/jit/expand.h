@@ -135,5 +135,7 @@ int expand_exp(struct expansion *e, int x);
 int expand_log(struct expansion *e, int x);
 int expand_logistic(struct expansion *e, int x);
 int expand_tanh(struct expansion *e, int x);
+/* In lanes of f32. */
+int expand_hypot(struct expansion *e, int x, int y);
 
 #endif

@@ -52,27 +52,6 @@ static int complex_product(struct jit_builder *b, const struct jit_value *x,
     return complex_new(b, re, im);
 }
 
-/* The formula of elementwise_vector_complex.def, whose comments explain it. */
-static int complex_abs(struct jit_builder *b, const struct jit_value *x)
-{
-    struct expansion f = reals(b), *e = &f;
-    const int sign = bits(e, sign_bit(e)), infinity = number(e, (double)INFINITY);
-    const int re = emit2(e, LANE_AND_NOT, x->lanes, sign),
-              im = emit2(e, LANE_AND_NOT, x->imaginary, sign);
-    const int is_re = emit2(e, LANE_LT, im, re), more = blend(e, is_re, re, im),
-              less = blend(e, is_re, im, re);
-    const int large = emit2(e, LANE_LT, number(e, 0x1p50), more),
-              small = emit2(e, LANE_LT, more, number(e, 0x1p-50)), one = number(e, 1);
-    const int scale = blend(e, large, number(e, 0x1p-64), blend(e, small, number(e, 0x1p100), one));
-    const int back = blend(e, large, number(e, 0x1p64), blend(e, small, number(e, 0x1p-100), one));
-    const int p = emit2(e, LANE_MUL, more, scale), q = emit2(e, LANE_MUL, less, scale);
-    const int square = lane_emit(b, LANE_FMA, LANE_F32, p, p, emit2(e, LANE_MUL, q, q));
-    const int size = emit2(e, LANE_MUL, emit1(e, LANE_SQRT, square), back);
-    const int unbounded =
-        emit2(e, LANE_OR, emit2(e, LANE_EQ, re, infinity), emit2(e, LANE_EQ, im, infinity));
-    return jit_value_new(b, DT_F32, blend(e, unbounded, infinity, size));
-}
-
 int expand_complex(struct jit_builder *b, const char *opcode, const int *args, int count)
 {
     struct expansion f = reals(b);
@@ -82,7 +61,7 @@ int expand_complex(struct jit_builder *b, const char *opcode, const int *args, i
     if (strcmp(opcode, "real") == 0 || strcmp(opcode, "imag") == 0)
         return jit_value_new(b, DT_F32, *opcode == 'r' ? x.lanes : x.imaginary);
     if (strcmp(opcode, "abs") == 0)
-        return complex_abs(b, &x);
+        return jit_value_new(b, DT_F32, expand_hypot(&f, x.lanes, x.imaginary));
     if (strcmp(opcode, "multiply") == 0)
         return complex_product(b, &x, &y);
     if (strcmp(opcode, "negate") == 0) {

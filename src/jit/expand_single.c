@@ -32,6 +32,7 @@ static int integer_number(const struct expansion *e, uint32_t v)
 #define MUL(x, y) emit2(e, LANE_MUL, x, y)
 #define DIV(x, y) emit2(e, LANE_DIV, x, y)
 #define NEG(x) emit2(e, LANE_XOR, x, bits(e, sign_bit(e)))
+#define SQRT(x) emit1(e, LANE_SQRT, x)
 #define MIN(x, y) emit2(e, LANE_MIN, x, y)
 #define MAX(x, y) emit2(e, LANE_MAX, x, y)
 #define FMA(x, y, z) lane_emit(e->b, LANE_FMA, e->lane, x, y, z)
@@ -59,3 +60,5 @@ EXPAND(exp)
 EXPAND(log)
 EXPAND(logistic)
 EXPAND(tanh)
+
+int expand_hypot(struct expansion *e, int x, int y) { return single_hypot(e, x, y); }

@@ -13,7 +13,7 @@ struct points {
     char *line, *array;
     enum dtype index_type;
     int64_t count;
-    bool inside;    /* the index of each component that has only one; they are part of `array` */
+    bool inside;    /* whether components with one index are in bounds; `array` includes them */
     int components; /* the others */
     struct point_component {
         const char *index;

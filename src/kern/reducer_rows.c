@@ -39,17 +39,6 @@
     ROWS(op##_##type, T, step_##op##_##type)
 #include "kern/combine.def"
 
-static enum dtype unsigned_of(enum dtype t)
-{
-    switch (t) {
-    case DT_S8: return DT_U8;
-    case DT_S16: return DT_U16;
-    case DT_S32: return DT_U32;
-    case DT_S64: return DT_U64;
-    default: return t;
-    }
-}
-
 /* Signed integers have loops of their own for order only; sums of BF16 are computed in F32. */
 #define IS_USED(op, type, T)                                                                       \
     (DT_##type != DT_BF16 &&                                                                       \
@@ -64,5 +53,7 @@ reducer_rows_fn *reducer_find_rows(enum kern_combine combine, enum dtype t)
     };
     if (combine > KERN_XOR)
         return NULL;
-    return known[t][combine] ? known[t][combine] : known[unsigned_of(t)][combine];
+    if (!known[t][combine] && dtype_is_signed(t))
+        t = dtype_unsigned(t);
+    return known[t][combine];
 }

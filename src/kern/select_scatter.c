@@ -30,12 +30,9 @@ struct lanes {
 static void set_dimension(struct lanes *l, int d, const struct view *x, const struct view *source,
                           const struct kern_window_dim *window)
 {
-    const struct kern_window_dim *w = &window[d];
-    const int64_t last = x->dims[d] - 1 - (w->size - 1) * w->window_dilation + w->pad_low;
     l->d = d;
-    l->from = w->pad_low > 0 ? ratio_up(w->pad_low, w->stride) : 0;
-    l->limit = last < 0 ? 0 : min_i64(last / w->stride + 1, source->dims[d]);
-    l->x = x->strides[d] * w->stride;
+    window_inside(&window[d], x->dims[d], source->dims[d], &l->from, &l->limit);
+    l->x = x->strides[d] * window[d].stride;
 }
 
 /* Enough lanes, or the most there are; of these, windows that are closest together. Windows overlap

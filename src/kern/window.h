@@ -28,6 +28,16 @@ static inline bool window_is_trivial(const struct kern_window_dim *w, int64_t ou
     return w->size == 1 && w->stride == 1 && w->pad_low == 0 && w->base_dilation == 1 && out == x;
 }
 
+/* The windows along a dimension of `dim` elements without holes that are inside it, of `outs` ones:
+ * from number *from up to *limit. */
+static inline void window_inside(const struct kern_window_dim *w, int64_t dim, int64_t outs,
+                                 int64_t *from, int64_t *limit)
+{
+    const int64_t last = dim - 1 - (w->size - 1) * w->window_dilation + w->pad_low;
+    *from = w->pad_low > 0 ? ratio_up(w->pad_low, w->stride) : 0;
+    *limit = last < 0 ? 0 : min_i64(last / w->stride + 1, outs);
+}
+
 /* ---- window.c ---- */
 
 enum { WINDOW_PLACES = 128 };

@@ -12,7 +12,7 @@
 struct window_lanes {
     const struct view *out, *x;
     const struct kern_window_dim *window;
-    int lane, inner; /* inner: the last dimension of the windows that is none of the lanes */
+    int lane, inner; /* inner: the last dimension other than `lane` */
     struct window_reducer reducer;
     int64_t dims[VIEW_MAX_RANK]; /* of the result, but 1 along the lanes */
 };
@@ -49,15 +49,13 @@ void window_reducer_run(const struct window_reducer *r, char *out, const char *c
     }
 }
 
-/* The number of windows from the one at o on, along dimension d, whose positions along it are all
- * inside the operand; 1 if there is none. */
+/* The number of adjacent windows from the one at o on, along dimension d, that have the same
+ * positions; 1 if that one extends beyond the operand. */
 static int64_t count_inside(const struct window_lanes *l, int d, const int64_t *o)
 {
-    const struct kern_window_dim *w = &l->window[d];
-    const int64_t last = l->x->dims[d] - 1 - (w->size - 1) * w->window_dilation + w->pad_low;
-    if (o[d] * w->stride < w->pad_low || last < 0)
-        return 1;
-    return max_i64(1, min_i64(last / w->stride + 1, l->out->dims[d]) - o[d]);
+    int64_t first, limit;
+    window_inside(&l->window[d], l->x->dims[d], l->out->dims[d], &first, &limit);
+    return o[d] < first ? 1 : max_i64(1, limit - o[d]);
 }
 
 static void run_windows(void *context, int64_t from, int64_t to, int worker)

@@ -55,6 +55,14 @@ enum dtype dtype_component(enum dtype t)
     return t == DT_C64 ? DT_F32 : t == DT_C128 ? DT_F64 : t;
 }
 
+enum dtype dtype_unsigned(enum dtype t)
+{
+    for (int u = DT_U1; u <= DT_U64; u++)
+        if (dtype_bits((enum dtype)u) == dtype_bits(t))
+            return (enum dtype)u;
+    return DT_U64;
+}
+
 /* The criteria by which one type is more precise than another, most significant first. */
 struct precision {
     int by[5];

@@ -56,6 +56,7 @@ static inline bool dtype_is_subbyte(enum dtype t) /* integers and f4 of fewer th
 /* DT_INVALID if `word` is not an element type that text may contain (tuple and buffer are not). */
 enum dtype dtype_find(struct str word);
 enum dtype dtype_component(enum dtype t); /* c64 -> f32, c128 -> f64, otherwise t itself */
+enum dtype dtype_unsigned(enum dtype t);  /* the unsigned integer type of the same width */
 /* The more precise of two types (grammar/shapes.md 1.1); DT_INVALID for two different types of
  * equal precision. */
 enum dtype dtype_higher(enum dtype a, enum dtype b);
