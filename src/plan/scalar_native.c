@@ -507,6 +507,24 @@ static int most_touched(struct scalar_code *code)
     return most;
 }
 
+/* Operations `first` up to `end` in order. The label of the first exists. */
+static bool translate_range(struct translation *t, int first, int end)
+{
+    bool ok = true;
+    for (int k = first; k < end && ok;) {
+        const int before = scalar_gather_group(t, k, end);
+        const int taken = before > 0 ? before : scalar_translate_group(t, k, end);
+        if (before > 0)
+            ok = translate_range(t, k, k + before);
+        else
+            ok = taken > 0 || (taken == 0 && translate(t, scalar_op_at(t, k)));
+        k += taken > 0 ? taken : 1;
+        if (k < end && t->labels[k] >= 0)
+            jit_put_label(t->b, t->labels[k]);
+    }
+    return ok;
+}
+
 void scalar_set_native(struct maker *m, struct scalar_code *code, bool is_body)
 {
     struct arena *a = &m->pl->scratch;
@@ -520,12 +538,12 @@ void scalar_set_native(struct maker *m, struct scalar_code *code, bool is_body)
     survey(&t);
     make_variables(&t);
     t.touched = ARENA_ARRAY(a, int, (size_t)most_touched(code) * SCALAR_FEW);
-    for (int k = 0; k < code->op_count && ok;) {
-        if (t.labels[k] >= 0)
-            jit_put_label(t.b, t.labels[k]);
-        const int taken = scalar_translate_group(&t, k);
-        ok = taken > 0 || (taken == 0 && translate(&t, &code->ops[k]));
-        k += taken > 0 ? taken : 1;
-    }
+    t.order = ARENA_ARRAY(a, int, code->op_count);
+    for (int k = 0; k < code->op_count; k++)
+        t.order[k] = k;
+    t.grouping = scalar_new_grouping(a, t.registers.count, code->op_count);
+    if (code->op_count > 0 && t.labels[0] >= 0)
+        jit_put_label(t.b, t.labels[0]);
+    ok = translate_range(&t, 0, code->op_count);
     code->native = ok ? jit_program(t.b, m->pl->p->code) : NULL;
 }

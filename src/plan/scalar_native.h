@@ -26,10 +26,17 @@ struct translation {
     struct jit_builder *b;
     struct own_registers registers; /* one for each cell */
     struct cell *cells;
+    int *order;                  /* numbers of the operations as they are translated */
+    struct grouping *grouping;   /* scalar_native_group.c */
     int *labels;                 /* by operation; -1: no jump goes there */
     int *touched, touched_count; /* variables that the current operation touches */
 };
 
+/* Operation `k` in order. */
+static inline struct scalar_op *scalar_op_at(const struct translation *t, int k)
+{
+    return &t->code->ops[t->order[k]];
+}
 /* The cell that contains the address; NULL: none. */
 struct cell *scalar_cell_at(const struct translation *t, const void *at);
 /* Whether the register that contains the address is in memory, not in variables. */
@@ -54,9 +61,13 @@ bool scalar_translate_copy(struct translation *t, const struct scalar_copy *c);
 
 /* ---- scalar_native_group.c: elementwise operations on arrays ---- */
 
-/* Translates the operations from number `first` on that have equal counts as one loop; the number
+struct grouping *scalar_new_grouping(struct arena *a, int registers, int op_count);
+/* Puts the operations of a group, which begins with `first` in order, next to each other; others
+ * that were between them come before or after them. Returns the number of those before. */
+int scalar_gather_group(struct translation *t, int first, int end);
+/* Translates the operations from `first` in order on that have equal counts as one loop; the number
  * of operations, 0 without any, -1 if a type has no lanes. */
-int scalar_translate_group(struct translation *t, int first);
+int scalar_translate_group(struct translation *t, int first, int end);
 
 /* ---- scalar_native_array.c: reductions and products of small arrays ---- */
 

@@ -1,13 +1,14 @@
 /*
- * scalar_native_group.c: elementwise operations on arrays as machine code. Consecutive ones with
- * equal counts form a group, which is one loop: values stay in registers, and are stored only if
- * anything else reads them. Copies between arrays with gaps between their rows, such as slices and
- * broadcasts, make it a loop over rows.
+ * scalar_native_group.c: elementwise operations on arrays as machine code. Those with equal counts
+ * form a group, which is one loop: values stay in registers, and are stored only if anything else
+ * reads them. Copies between arrays with gaps between their rows, such as slices and broadcasts,
+ * make it a loop over rows. Operations between them are moved before or after the group.
  */
 #include "plan/scalar_native.h"
 
 enum {
     MOST_OPS = 48,     /* in a group */
+    MOST_OTHERS = 32,  /* operations between those of a group */
     MOST_UNROLLED = 4, /* vectors; more are computed in a loop */
     DENSE = -1,        /* stride of the rows of an array without gaps */
     MOST_VALUES = MOST_OPS * (KERN_MAX_ARGS + 1)
@@ -43,6 +44,17 @@ struct group {
     struct known_elements
         known[MOST_VALUES]; /* of the current elements; the spread ones come first */
     int known_count;
+};
+/* What some operations read and write: by register, and last for all large arrays, `stamp`. */
+struct accesses {
+    int *reads, *writes;
+    int stamp;
+};
+struct grouping {
+    struct group group;
+    int *lanes; /* by operation: 1 + those that it allows; 0: unknown */
+    int order[MOST_OPS + MOST_OTHERS];
+    struct accesses members, after;
 };
 
 static int64_t width_of(const struct elements *p) { return (int64_t)dtype_bytes(p->type); }
@@ -120,17 +132,28 @@ static int type_lanes(struct arena *scratch, enum dtype t)
     return plan_lanes(scratch, &convert, NULL, (struct jit_target){0});
 }
 
-/* The operation as a member; returns the number of lanes that it allows, or 0. */
-static int as_member(const struct translation *t, const struct scalar_op *op, struct member *m)
+static bool is_member(const struct translation *t, const struct scalar_op *op, struct member *m)
+{
+    switch ((enum scalar_kind)op->kind) {
+    case SCALAR_APPLY: return as_apply(op, m);
+    case SCALAR_MOVE: return as_move(t, op, m);
+    case SCALAR_COPY: return as_copy(t, op, m);
+    default: return false;
+    }
+}
+
+/* Operation `k` in order as a member; returns the number of lanes that it allows, or 0. */
+static int as_member(const struct translation *t, int k, struct member *m)
 {
     struct arena *scratch = &t->pl->scratch;
-    switch ((enum scalar_kind)op->kind) {
-    case SCALAR_APPLY:
-        return as_apply(op, m) ? plan_lanes(scratch, m->meaning, NULL, (struct jit_target){0}) : 0;
-    case SCALAR_MOVE: return as_move(t, op, m) ? type_lanes(scratch, m->out.type) : 0;
-    case SCALAR_COPY: return as_copy(t, op, m) ? type_lanes(scratch, m->out.type) : 0;
-    default: return 0;
-    }
+    int *lanes = &t->grouping->lanes[t->order[k]];
+    if (!is_member(t, scalar_op_at(t, k), m))
+        return 0;
+    if (*lanes == 0)
+        *lanes = 1 + (m->kind == MEMBER_APPLY
+                          ? plan_lanes(scratch, m->meaning, NULL, (struct jit_target){0})
+                          : type_lanes(scratch, m->out.type));
+    return *lanes - 1;
 }
 
 /* ---- the extent of a group ---- */
@@ -201,23 +224,144 @@ static bool may_join(const struct group *g, const struct member *m, int lanes)
     return !found;
 }
 
-static void find_members(struct group *g, int first)
+/* ---- what is in between ---- */
+
+static int register_of(const struct translation *t, const void *at)
 {
-    const struct scalar_code *code = g->t->code;
-    for (int k = first; k < code->op_count && g->count < MOST_OPS; k++) {
-        struct member m;
-        int lanes = k > first && g->t->labels[k] >= 0 ? 0 : as_member(g->t, &code->ops[k], &m);
-        if (lanes == 0)
-            return;
-        lanes = lanes < g->lanes ? lanes : g->lanes;
-        if (!may_join(g, &m, lanes))
-            return;
-        g->n = m.n;
-        g->lanes = lanes;
-        if (m.columns > 0)
-            g->columns = m.columns;
-        g->members[g->count++] = m;
+    const int k = scalar_register_at(&t->registers, at);
+    return k < 0 ? t->registers.count : t->cells[k].first;
+}
+
+struct visit {
+    const struct translation *t;
+    const struct accesses *all;
+    bool found;
+};
+
+static void add_access(void *context, const void *at, void *pointer, bool write)
+{
+    const struct visit *v = context;
+    (write ? v->all->writes : v->all->reads)[register_of(v->t, at)] = v->all->stamp;
+}
+
+static void find_access(void *context, const void *at, void *pointer, bool write)
+{
+    struct visit *v = context;
+    const int k = register_of(v->t, at);
+    v->found |= v->all->writes[k] == v->all->stamp || (write && v->all->reads[k] == v->all->stamp);
+}
+
+static void add_accesses(const struct translation *t, struct scalar_op *op,
+                         const struct accesses *all)
+{
+    scalar_visit(op, add_access, &(struct visit){t, all, false});
+}
+
+/* Whether the operation must stay after one of those. */
+static bool depends(const struct translation *t, struct scalar_op *op, const struct accesses *all)
+{
+    struct visit v = {t, all, false};
+    scalar_visit(op, find_access, &v);
+    return v.found;
+}
+
+static bool may_move(const struct translation *t, int k)
+{
+    return t->labels[k] < 0 && scalar_op_at(t, k)->kind < SCALAR_STEP;
+}
+
+/* ---- members of a group ---- */
+
+static void add_member(struct group *g, const struct member *m, int lanes)
+{
+    g->n = m->n;
+    g->lanes = lanes;
+    if (m->columns > 0)
+        g->columns = m->columns;
+    g->members[g->count++] = *m;
+}
+
+/* Whether operation `k` in order was made a member. */
+static bool join(struct group *g, int k)
+{
+    struct member m;
+    int lanes = g->count < MOST_OPS ? as_member(g->t, k, &m) : 0;
+    lanes = lanes < g->lanes ? lanes : g->lanes;
+    if (lanes == 0 || !may_join(g, &m, lanes))
+        return false;
+    add_member(g, &m, lanes);
+    return true;
+}
+
+static struct group *new_group(struct translation *t)
+{
+    struct group *g = &t->grouping->group; /* large: what `count` and `known_count` exclude stays */
+    g->t = t;
+    g->lanes = 8;
+    g->n = g->columns = g->row = 0;
+    g->count = g->known_count = 0;
+    g->in_rows = false;
+    return g;
+}
+
+enum position { BEFORE, MEMBER, AFTER };
+
+/* Where operation `k` goes; those between the first and it have their positions. */
+static enum position position_of(struct group *g, int k)
+{
+    struct scalar_op *op = scalar_op_at(g->t, k);
+    struct grouping *a = g->t->grouping;
+    if (depends(g->t, op, &a->after))
+        return AFTER;
+    if (join(g, k))
+        return MEMBER;
+    return depends(g->t, op, &a->members) ? AFTER : BEFORE;
+}
+
+/* Orders `count` operations by position. */
+static void reorder(struct translation *t, int first, const enum position *positions, int count)
+{
+    int *order = t->grouping->order, n = 0;
+    for (int position = BEFORE; position <= AFTER; position++)
+        for (int k = 0; k < count; k++)
+            if (positions[k] == (enum position)position)
+                order[n++] = t->order[first + k];
+    memcpy(t->order + first, order, (size_t)n * sizeof *order);
+}
+
+int scalar_gather_group(struct translation *t, int first, int end)
+{
+    struct grouping *a = t->grouping;
+    struct group *g = new_group(t);
+    enum position positions[MOST_OPS + MOST_OTHERS];
+    int count = 0, before = 0, others = 0; /* up to the last member */
+    if (!join(g, first))
+        return 0;
+    a->members.stamp++;
+    a->after.stamp++;
+    positions[count++] = MEMBER;
+    add_accesses(t, scalar_op_at(t, first), &a->members);
+    for (int k = first + 1, skipped = 0;
+         k < end && may_move(t, k) && others < MOST_OTHERS && g->count < MOST_OPS; k++) {
+        const enum position position = position_of(g, k);
+        positions[k - first] = position;
+        others += position != MEMBER;
+        skipped += position == BEFORE;
+        if (position != BEFORE)
+            add_accesses(t, scalar_op_at(t, k), position == MEMBER ? &a->members : &a->after);
+        if (position == MEMBER) {
+            count = k - first + 1;
+            before = skipped;
+        }
     }
+    reorder(t, first, positions, count);
+    return before;
+}
+
+static void find_members(struct group *g, int first, int end)
+{
+    for (int k = first; k < end && (k == first || g->t->labels[k] < 0) && join(g, k);)
+        k++;
 }
 
 /* The operands that are values of earlier members. */
@@ -384,12 +528,22 @@ static bool compute_group(struct group *g)
     return ok;
 }
 
-int scalar_translate_group(struct translation *t, int first)
+struct grouping *scalar_new_grouping(struct arena *a, int registers, int op_count)
 {
-    struct group *g = ARENA_NEW(&t->pl->scratch, struct group);
-    g->t = t;
-    g->lanes = 8;
-    find_members(g, first);
+    struct grouping *g = ARENA_NEW(a, struct grouping);
+    g->lanes = ARENA_ARRAY(a, int, op_count);
+    for (int k = 0; k < 2; k++) {
+        struct accesses *all = k ? &g->after : &g->members;
+        all->reads = ARENA_ARRAY(a, int, registers + 1);
+        all->writes = ARENA_ARRAY(a, int, registers + 1);
+    }
+    return g;
+}
+
+int scalar_translate_group(struct translation *t, int first, int end)
+{
+    struct group *g = new_group(t);
+    find_members(g, first, end);
     if (g->count == 0)
         return 0;
     find_stored(g);
