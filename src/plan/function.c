@@ -293,12 +293,20 @@ static bool plan_control(struct build *b, const struct inst *i, struct leaves op
     return true;
 }
 
+static bool find_same(struct build *b, const struct inst *i, struct leaves operands,
+                      struct leaves *out)
+{
+    const bool found = same_find(b->pl, &b->same, i, operands, out);
+    b->pl->p->stats.merged += found;
+    return found;
+}
+
 static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
 {
     int *starts;
     struct leaves operands = plan_operands(b, i, &starts);
     i = simple_inst(b, i, &operands);
-    if (simple_find(b, i, operands, out) || same_find(b, i, operands, out))
+    if (simple_find(b, i, operands, out) || find_same(b, i, operands, out))
         return take_over(b, i, *out);
     if (op_is(i->opcode, OP_RUNS)) {
         if (!plan_control(b, i, operands, starts, out))
@@ -310,7 +318,7 @@ static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
         plan_split_indices(b, s);
         plan_gather_window(b, s);
     }
-    same_note(b, i, operands, *out);
+    same_note(b->pl, &b->same, i, operands, *out);
     simple_note(b, *out);
     return true;
 }
@@ -322,11 +330,11 @@ static bool plan_norm(struct build *b, const struct inst *i, struct leaves *out)
     const struct leaves operands = plan_operands(b, i, &starts);
     if (!dtype_is_float(i->operands[0]->shape->dtype))
         return plan_step(b, i, out);
-    if (same_find(b, i, operands, out))
+    if (find_same(b, i, operands, out))
         return take_over(b, i, *out);
     if (!plan_batch_norm(b, i, out))
         return false;
-    same_note(b, i, operands, *out);
+    same_note(b->pl, &b->same, i, operands, *out);
     return true;
 }
 

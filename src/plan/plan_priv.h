@@ -269,9 +269,11 @@ void plan_drop_dead_state(struct planner *pl, const struct function *f, struct l
 
 /* ---- same.c ---- */
 
-/* Finds the results of an equal step. */
-bool same_find(struct build *b, const struct inst *i, struct leaves operands, struct leaves *out);
-void same_note(struct build *b, const struct inst *i, struct leaves operands, struct leaves made);
+/* Finds the results of an equal instruction in `same`, whose keys are those of same_note(). */
+bool same_find(struct planner *pl, const struct map *same, const struct inst *i,
+               struct leaves operands, struct leaves *out);
+void same_note(struct planner *pl, struct map *same, const struct inst *i, struct leaves operands,
+               struct leaves made);
 /* The first computation that is equal to this one, perhaps itself. */
 const struct computation *plan_equal_computation(struct planner *pl, const struct computation *c);
 /* The number of an equal constant, or of a new one. */

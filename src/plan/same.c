@@ -1,6 +1,6 @@
 /*
  * same.c: common-subexpression elimination. A step that would repeat an earlier one becomes an
- * alias of its values.
+ * alias of its values; likewise in scalar code, where values are registers.
  *
  * Two steps are equal when everything that affects the value is: opcode, operands, result shape,
  * and attributes except the common ones (metadata and the like), which do not affect values.
@@ -178,7 +178,7 @@ const struct computation *plan_equal_computation(struct planner *pl, const struc
     return *known ? *known : c;
 }
 
-/* ---- steps ---- */
+/* ---- steps, and instructions of scalar code ---- */
 
 /* A bitcast depends on the layouts of its shapes, which values do not have. */
 static bool find_key(struct planner *pl, const struct inst *i, struct leaves operands,
@@ -196,26 +196,25 @@ static bool find_key(struct planner *pl, const struct inst *i, struct leaves ope
     return k->fits;
 }
 
-bool same_find(struct build *b, const struct inst *i, struct leaves operands, struct leaves *out)
+bool same_find(struct planner *pl, const struct map *same, const struct inst *i,
+               struct leaves operands, struct leaves *out)
 {
     struct key k;
-    if (!plan_optimises(b->pl) || !find_key(b->pl, i, operands, &k))
+    if (!plan_optimises(pl) || !find_key(pl, i, operands, &k))
         return false;
-    const struct leaves *known = map_get(&b->same, key_str(&k));
-    if (known) {
+    const struct leaves *known = map_get(same, key_str(&k));
+    if (known)
         *out = *known;
-        b->pl->p->stats.merged++;
-    }
     return known != NULL;
 }
 
-void same_note(struct build *b, const struct inst *i, struct leaves operands, struct leaves made)
+void same_note(struct planner *pl, struct map *same, const struct inst *i, struct leaves operands,
+               struct leaves made)
 {
     struct key k;
-    struct arena *a = &b->pl->scratch;
-    if (plan_optimises(b->pl) && find_key(b->pl, i, operands, &k))
-        map_put(&b->same, (struct str){arena_copy(a, k.bytes, k.size), k.size},
-                ARENA_DUP(a, &made, 1));
+    struct arena *a = &pl->scratch;
+    if (plan_optimises(pl) && find_key(pl, i, operands, &k))
+        map_put(same, (struct str){arena_copy(a, k.bytes, k.size), k.size}, ARENA_DUP(a, &made, 1));
 }
 
 /* ---- constants ---- */

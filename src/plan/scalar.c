@@ -357,6 +357,29 @@ static bool compile_inst(struct maker *m, const struct inst *i, const struct lea
                              (!reads_large(m, i, env) && scalar_step_inst(m, i, env, out)));
 }
 
+/* Whether the instruction is compiled once for equal operands. Constants have none, loops count
+ * their iterations, and what is called is compiled as a part of this code. */
+static bool may_be_same(const struct maker *m, const struct inst *i, const struct leaves *env)
+{
+    return i->operand_count > 0 && !op_is(i->opcode, OP_RUNS) &&
+           op_table[i->opcode].family != FAMILY_tuple && !reads_large(m, i, env);
+}
+
+/* Compiles the instruction, unless an equal one was. */
+static bool compile_once(struct maker *m, const struct inst *i, const struct leaves *env,
+                         struct leaves *out)
+{
+    if (!may_be_same(m, i, env))
+        return compile_inst(m, i, env, out);
+    const struct leaves operands = scalar_operands(m, i, env, 0);
+    if (same_find(m->pl, &m->same, i, operands, out))
+        return true;
+    if (!compile_inst(m, i, env, out))
+        return false;
+    same_note(m->pl, &m->same, i, operands, *out);
+    return true;
+}
+
 /* Whether a value fits in registers; with `large`, arrays that stay in place count as fitting. */
 static bool all_fit(const struct maker *m, const struct shape *s, bool large)
 {
@@ -435,14 +458,14 @@ static bool compile_loaded(struct maker *m, const struct inst *i, struct leaves 
 {
     if (op_is(i->opcode, OP_RUNS) || op_table[i->opcode].family == FAMILY_tuple ||
         !scalar_reads_hoisted(m, i, env))
-        return compile_inst(m, i, env, out);
+        return compile_once(m, i, env, out);
     struct leaves *kept = ARENA_ARRAY(&m->pl->scratch, struct leaves, i->operand_count);
     bool ok = true;
     for (int k = 0; k < i->operand_count; k++) {
         kept[k] = env[i->operands[k]->index];
         ok = ok && scalar_load_hoisted(m, &env[i->operands[k]->index]);
     }
-    ok = ok && compile_inst(m, i, env, out);
+    ok = ok && compile_once(m, i, env, out);
     for (int k = i->operand_count - 1; k >= 0; k--)
         env[i->operands[k]->index] = kept[k];
     return ok;
@@ -462,6 +485,7 @@ static bool compile_or_hoist(struct maker *m, const struct inst *i, struct leave
         return true;
     }
     m->op_count = before;
+    map_init(&m->same, &m->pl->scratch); /* has results of what was removed */
     return precedes && scalar_hoist(m, i, env, out);
 }
 
@@ -609,6 +633,7 @@ struct scalar_code *scalar_of_computation(struct planner *pl, const struct compu
 {
     struct maker m = {.pl = pl, .lanes = t && t->lanes ? t->lanes : 1, .budget = SCALAR_BUDGET};
     struct leaves given, args, results;
+    map_init(&m.same, &pl->scratch);
     if (!all_fit(&m, c->root->shape, false) ||
         !make_params(&m, c, t ? t->args : NULL, &given, &args))
         return NULL;
@@ -670,6 +695,7 @@ bool scalar_of_inst(struct build *b, const struct inst *i, struct leaves *operan
                       .in_loop = i->opcode == OP_WHILE,
                       .takes_large = !pl->p->dynamic && !pl->p->options.plain};
     *code = NULL;
+    map_init(&m.same, &pl->scratch);
     m.preheader.enabled = m.in_loop && m.takes_large && pl->hoisting_budget > 0;
     if (!all_fit(&m, i->shape, true))
         return true;

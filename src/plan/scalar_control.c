@@ -256,6 +256,14 @@ static bool make_loop(struct maker *m, const struct inst *loop, struct leaves in
     return true;
 }
 
+/* Begins what is not executed in all runs: a loop or a branch. */
+static struct map enter(struct maker *m)
+{
+    const struct map outside = m->same;
+    map_init(&m->same, &m->pl->scratch);
+    return outside;
+}
+
 bool scalar_while(struct maker *m, const struct inst *i, const struct leaves *env,
                   struct leaves *out)
 {
@@ -263,15 +271,20 @@ bool scalar_while(struct maker *m, const struct inst *i, const struct leaves *en
     if (!state_registers(m, i, init, out) || !scalar_arrays_differ(m, *out))
         return false;
     move_all(m, *out, init);
-    return make_loop(m, i, init, *out);
+    const struct map outside = enter(m);
+    const bool made = make_loop(m, i, init, *out);
+    m->same = outside;
+    return made;
 }
 
 static bool make_branch(struct maker *m, const struct inst *i, const struct computation *c,
                         const struct leaves *env, int operand, struct leaves *out)
 {
     struct leaves made;
-    if (!scalar_computation(m, c, env[i->operands[operand]->index], &made) ||
-        !scalar_load_hoisted(m, &made))
+    const struct map outside = enter(m);
+    const bool ok = scalar_computation(m, c, env[i->operands[operand]->index], &made);
+    m->same = outside;
+    if (!ok || !scalar_load_hoisted(m, &made))
         return false;
     if (!out->at && !registers_like(m, made, out))
         return false;
