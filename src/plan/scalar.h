@@ -110,7 +110,8 @@ struct maker {
     bool in_loop;  /* it is a loop that is compiled */
     int arg_count; /* without hoisted values */
     struct preheader preheader;
-    /* results of the instructions that the one compiled now is executed after, in any run; same.c */
+    /* results of the instructions that the one compiled now is executed after, in any run; same.c
+     */
     struct map same;
     int64_t bytes;
     struct reg *regs;

@@ -20,6 +20,7 @@ struct elements {
     enum dtype type;
     int64_t stride; /* bytes between rows, or DENSE */
     bool single;    /* one element for each row */
+    bool uniform;   /* constant, and all are equal */
 };
 /* One operation, as an elementwise one of `count` operands. A spread has one element as operand. */
 struct member {
@@ -272,8 +273,19 @@ static bool may_move(const struct translation *t, int k)
 
 /* ---- members of a group ---- */
 
-static void add_member(struct group *g, const struct member *m, int lanes)
+static bool is_uniform(const struct translation *t, const struct elements *p, int64_t n)
 {
+    const struct cell *c = scalar_cell_at(t, p->at);
+    const char *at = p->at;
+    const size_t width = (size_t)width_of(p);
+    return c && !c->written && !c->is_arg && p->stride == DENSE && !p->single &&
+           memcmp(at, at + width, (size_t)(n - 1) * width) == 0;
+}
+
+static void add_member(struct group *g, struct member *m, int lanes)
+{
+    for (int k = 0; k < m->count && m->kind != MEMBER_SPREAD; k++)
+        m->args[k].uniform = is_uniform(g->t, &m->args[k], m->n);
     g->n = m->n;
     g->lanes = lanes;
     if (m->columns > 0)
@@ -474,22 +486,31 @@ static bool compute_elements(struct group *g, int spread_count, int64_t column, 
     return ok;
 }
 
-/* The operands of spreads in all lanes, known by the address of the member. */
+static bool spread_one(struct group *g, const struct elements *key, const void *at)
+{
+    jit_set_lanes(g->t->b, 1);
+    const int v = scalar_read_element(g->t, at, key->type);
+    jit_set_lanes(g->t->b, g->lanes);
+    if (v == JIT_NONE)
+        return false;
+    set_known(g, key, jit_splat(g->t->b, v));
+    return true;
+}
+
+/* The operands of spreads in all lanes, known by the address of the member, and constants. */
 static bool spread_all(struct group *g)
 {
-    for (int k = 0; k < g->count; k++) {
+    bool ok = true;
+    for (int k = 0; k < g->count && ok; k++) {
         const struct member *m = &g->members[k];
-        if (m->kind != MEMBER_SPREAD)
-            continue;
-        jit_set_lanes(g->t->b, 1);
-        const int v = scalar_read_element(g->t, m->args[0].at, m->out.type);
-        jit_set_lanes(g->t->b, g->lanes);
-        if (v == JIT_NONE)
-            return false;
         const struct elements key = key_of(m);
-        set_known(g, &key, jit_splat(g->t->b, v));
+        if (m->kind == MEMBER_SPREAD)
+            ok = spread_one(g, &key, m->args[0].at);
+        for (int j = 0; j < m->count && ok; j++)
+            if (m->args[j].uniform)
+                ok = spread_one(g, &m->args[j], m->args[j].at);
     }
-    return true;
+    return ok;
 }
 
 /* n adjacent elements: all, or those of a row. */
