@@ -14,7 +14,7 @@
 #include "plan/scalar.h"
 
 /* Work that takes longer in each iteration than passing its result to the loop does. */
-enum { WORTH_HOISTING = 256, BYTES_PER_OPERATION = 16 };
+enum { WORTH_HOISTING = 256, BYTES_PER_OPERATION = 16, OPERATIONS_PER_ROW = 8 };
 
 bool scalar_is_hoisted(const struct maker *m, int reg)
 {
@@ -111,10 +111,23 @@ static bool may_speculate(struct maker *m, const struct inst *i)
     return scalar_is_little(p->speculated);
 }
 
+/* The rows that are copied one by one, such as the elements of a column. */
+static int64_t rows_of(const struct inst *i)
+{
+    const int last = i->shape->rank - 1;
+    int64_t n;
+    if (last < 0 || !shape_elements(i->shape, &n) || n == 0)
+        return 0;
+    if (i->opcode == OP_SLICE)
+        return inst_attr(i, A_SLICE)->v.slices.dims[last].stride > 1 ? n : n / i->shape->dims[last];
+    return i->opcode == OP_TRANSPOSE && inst_ints(i, A_DIMENSIONS).at[last] != last ? n : 0;
+}
+
 /* Whether the value is known when the code is made, or a few bytes are moved or computed. */
 static bool is_cheap(const struct maker *m, const struct inst *i, const struct leaves *env)
 {
-    const struct cost c = plan_cost_of_inst(i);
+    struct cost c = plan_cost_of_inst(i);
+    c.operations += (double)rows_of(i) * OPERATIONS_PER_ROW;
     bool constant = true;
     for (int k = 0; k < i->operand_count; k++)
         constant &= m->regs[env[i->operands[k]->index].at[0]].constant;
