@@ -254,7 +254,7 @@ static bool has_lines(const struct fused_loop *l, const struct fused_view *v)
 
 static bool is_elementwise(const struct kern_fused_op *op)
 {
-    return op->kind == KERN_FUSED_NATIVE || (op->kind == KERN_FUSED_APPLY && !op->rows);
+    return !op->rows && (op->kind == KERN_FUSED_NATIVE || op->kind == KERN_FUSED_APPLY);
 }
 
 static bool reads_in_pieces(const struct fused_loop *l, int view)

@@ -31,7 +31,7 @@ struct lowering {
     bool untiled[MAX_VALUES]; /* by value: one element, of which no op reads a tile */
     const struct fuse_op *ops;
     int order[KERN_FUSED_OPS];      /* ops, by stage */
-    int stages[KERN_FUSED_OPS];     /* even: machine code */
+    int stages[KERN_FUSED_OPS];     /* a multiple of CLASSES, and the class of the op */
     int lowered_by[KERN_FUSED_OPS]; /* by op */
     struct lowered lowered[KERN_FUSED_OPS];
     int lowered_count;
@@ -39,6 +39,9 @@ struct lowering {
 };
 
 /* ---- stages: ops that are machine code, and others, in turn ---- */
+
+/* Machine code is for elements, for row values, or for row values after all reductions. */
+enum { OF_ELEMENTS, OF_ROWS, OF_LATE_ROWS, OTHERS, CLASSES };
 
 /* The element that a leaf repeats, if it is known: part of the code of operations. */
 static const char *immediate(const struct lowering *z, int value)
@@ -51,23 +54,38 @@ static bool is_native(struct lowering *z, const struct fuse_op *op)
     const char *constants[KERN_MAX_ARGS];
     for (int k = 0; k < op->arg_count; k++)
         constants[k] = immediate(z, op->args[k]);
-    return op->kind == KERN_FUSED_APPLY && !op->rows && !op->invariant &&
+    return z->code && op->kind == KERN_FUSED_APPLY && !op->invariant &&
            plan_lanes(&z->pl->scratch, &op->meaning, constants,
                       (struct jit_target){.complex = true}) > 0;
+}
+
+static int class_of(struct lowering *z, const struct fuse_op *op)
+{
+    return !is_native(z, op) ? OTHERS : !op->rows ? OF_ELEMENTS : op->late ? OF_LATE_ROWS : OF_ROWS;
+}
+
+static bool is_machine_code(const struct lowering *z, int op)
+{
+    return z->stages[op] % CLASSES != OTHERS;
+}
+
+/* The first stage of the class that is not before this one. */
+static int stage_from(int stage, int class)
+{
+    return stage + (class - stage % CLASSES + CLASSES) % CLASSES;
 }
 
 /* Loop-invariant ops run before all stages. */
 static void set_stages(struct lowering *z)
 {
-    bool native[KERN_FUSED_OPS];
     for (int k = 0; k < z->op_count; k++) {
         const struct fuse_op *op = &z->ops[k];
-        native[k] = z->code && is_native(z, op);
-        z->stages[k] = !native[k];
+        const int class = class_of(z, op);
+        z->stages[k] = class;
         for (int j = 0; j < op->arg_count; j++) {
             const int by = op->args[j] - z->leaf_count;
             const bool ready = by < 0 || z->ops[by].invariant;
-            const int after = ready ? 0 : z->stages[by] + (native[by] != native[k]);
+            const int after = ready ? 0 : stage_from(z->stages[by], class);
             if (after > z->stages[k])
                 z->stages[k] = after;
         }
@@ -89,8 +107,8 @@ static void delay(struct lowering *z)
             for (int j = 0; j < z->ops[r].arg_count; j++)
                 if (z->ops[r].args[j] == z->leaf_count + k && z->stages[r] < first)
                     first = z->stages[r];
-        if (is_of_leaf(z, &z->ops[k]) && z->stages[k] % 2 == 0 && first < INT_MAX)
-            z->stages[k] = first - first % 2;
+        if (is_of_leaf(z, &z->ops[k]) && is_machine_code(z, k) && first < INT_MAX)
+            z->stages[k] += (first - z->stages[k]) / CLASSES * CLASSES;
     }
 }
 
@@ -107,7 +125,8 @@ static void group(struct lowering *z)
 {
     for (int at = 0; at < z->op_count;) {
         int stage = z->stages[z->order[at]], end = at + 1;
-        while (stage % 2 == 0 && end < z->op_count && z->stages[z->order[end]] == stage)
+        while (is_machine_code(z, z->order[at]) && end < z->op_count &&
+               z->stages[z->order[end]] == stage)
             end++;
         for (int k = at; k < end; k++)
             z->lowered_by[z->order[k]] = z->lowered_count;
@@ -158,7 +177,7 @@ static void find_values(struct lowering *z, int number)
 
 /* ---- machine code ---- */
 
-/* A single element can be read by machine code only. */
+/* A single element can be read by machine code of elements only. */
 static void find_singles(struct lowering *z)
 {
     for (int v = 0; v < z->leaf_count + z->op_count; v++) {
@@ -169,7 +188,7 @@ static void find_singles(struct lowering *z)
     }
     for (int k = 0; k < z->op_count; k++)
         for (int j = 0; j < z->ops[k].arg_count; j++)
-            z->single[z->ops[k].args[j]] &= z->stages[k] % 2 == 0;
+            z->single[z->ops[k].args[j]] &= z->stages[k] % CLASSES == OF_ELEMENTS;
 }
 
 static bool any_single(const struct lowering *z)
@@ -367,7 +386,7 @@ static struct kern_fused_op finish(struct lowering *z, const struct lowered *l)
                                 .rows = op->rows,
                                 .invariant = op->invariant,
                                 .untiled = z->untiled[z->leaf_count + z->order[l->first]],
-                                .late = !l->native && op->late,
+                                .late = op->late && (op->rows || !l->native),
                                 .reducer_number = op->reducer_number,
                                 .of_row = l->of_row,
                                 .row_args = row_args,
