@@ -365,7 +365,8 @@ static int64_t cost_of_op(const struct fuse_op *op)
     const int64_t cost = op->kind == KERN_FUSED_REDUCE   ? 150
                          : op->meaning.kind == TILE_INST ? cost_of_opcode(op->meaning.inst->opcode)
                                                          : 60;
-    return cost * ratio_up(op->width, 4);
+    /* parts of complex numbers are separated, and products are four */
+    return cost * ratio_up(op->width, 4) * (dtype_is_complex(op->meaning.to) ? 3 : 1);
 }
 
 static int64_t cost_of(const struct making *m)
