@@ -535,6 +535,56 @@ START_TEST(bounds_checks_of_loop_counters_are_removed)
 }
 END_TEST
 
+START_TEST(equal_instructions_are_compiled_once)
+{
+    static const char twice[] = "  x = s32[] multiply(i, nine)\n  y = s32[] multiply(i, nine)\n"
+                                "  at = s32[] xor(x, y)\n",
+                      once[] = "  x = s32[] multiply(i, nine)\n  at = s32[] xor(x, x)\n",
+                      different[] = "  x = s32[] multiply(i, nine)\n  y = s32[] multiply(i, ten)\n"
+                                    "  at = s32[] xor(x, y)\n";
+    const int count = loop_operations("0", once);
+    ck_assert_int_eq(loop_operations("0", twice), count);
+    ck_assert_int_gt(loop_operations("0", different), count);
+}
+END_TEST
+
+/* The number of steps of a loop that adds a column or a row of an array of this type, and of what
+ * is hoisted out of it. */
+static int steps_with_slice(const char *type, bool column)
+{
+    struct buf text = {0};
+    struct run r;
+    buf_printf(&text,
+               "HloModule m\nb {\n  p = (s32[], f32[64], f32[%s]) parameter(0)\n"
+               "  i = s32[] get-tuple-element(p), index=0\n  one = s32[] constant(1)\n"
+               "  s = f32[64] get-tuple-element(p), index=1\n"
+               "  x = f32[%s] get-tuple-element(p), index=2\n  j = s32[] add(i, one)\n"
+               "  c = f32[%s] slice(x), slice=%s\n  d = f32[64] reshape(c)\n"
+               "  t = f32[64] add(s, d)\n"
+               "  ROOT o = (s32[], f32[64], f32[%s]) tuple(j, t, x)\n}\n"
+               "c {\n  p = (s32[], f32[64], f32[%s]) parameter(0)\n"
+               "  i = s32[] get-tuple-element(p), index=0\n  n = s32[] constant(10)\n"
+               "  ROOT r = pred[] compare(i, n), direction=LT\n}\n"
+               "ENTRY e {\n  z = s32[] constant(0)\n  s = f32[64] parameter(0)\n"
+               "  x = f32[%s] parameter(1)\n  t = (s32[], f32[64], f32[%s]) tuple(z, s, x)\n"
+               "  ROOT w = (s32[], f32[64], f32[%s]) while(t), condition=c, body=b\n}\n",
+               type, type, column ? "64,1" : "1,64", column ? "{[0:64], [2:3]}" : "{[2:3], [0:64]}",
+               type, type, type, type, type);
+    buf_putc(&text, '\0');
+    run_plan(&r, text.data, &(struct plan_options){0});
+    ck_assert(is_scalar_program(&r));
+    const int count = r.program->entry->step_count;
+    run_free(&r);
+    buf_free(&text);
+    return count;
+}
+
+START_TEST(columns_are_copied_before_the_loop)
+{
+    ck_assert_int_gt(steps_with_slice("64,4", true), steps_with_slice("4,64", false));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("scalar");
@@ -543,5 +593,7 @@ int main(void)
     suite_add_tcase(s, tc);
     tcase_add_test(tc, random_programs_agree_with_reference);
     tcase_add_test(tc, bounds_checks_of_loop_counters_are_removed);
+    tcase_add_test(tc, equal_instructions_are_compiled_once);
+    tcase_add_test(tc, columns_are_copied_before_the_loop);
     return check_run(s);
 }
