@@ -31,7 +31,7 @@ struct lowering {
     bool untiled[MAX_VALUES]; /* by value: one element, of which no op reads a tile */
     const struct fuse_op *ops;
     int order[KERN_FUSED_OPS];      /* ops, by stage */
-    int stages[KERN_FUSED_OPS];     /* a multiple of CLASSES, and the class of the op */
+    int stages[KERN_FUSED_OPS];     /* a multiple of CLASSES plus the class of the op */
     int lowered_by[KERN_FUSED_OPS]; /* by op */
     struct lowered lowered[KERN_FUSED_OPS];
     int lowered_count;

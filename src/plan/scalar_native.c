@@ -511,16 +511,17 @@ static int most_touched(struct scalar_code *code)
 static bool translate_range(struct translation *t, int first, int end)
 {
     bool ok = true;
-    for (int k = first; k < end && ok;) {
-        const int before = scalar_gather_group(t, k, end);
-        const int taken = before > 0 ? before : scalar_translate_group(t, k, end);
-        if (before > 0)
-            ok = translate_range(t, k, k + before);
-        else
-            ok = taken > 0 || (taken == 0 && translate(t, scalar_op_at(t, k)));
-        k += taken > 0 ? taken : 1;
-        if (k < end && t->labels[k] >= 0)
+    for (int k = first, taken; k < end && ok; k += taken) {
+        if (k > first && t->labels[k] >= 0)
             jit_put_label(t->b, t->labels[k]);
+        taken = scalar_gather_group(t, k, end);
+        if (taken > 0) { /* before the group, which is gathered again */
+            ok = translate_range(t, k, k + taken);
+            continue;
+        }
+        taken = scalar_translate_group(t);
+        ok = taken > 0 || (taken == 0 && translate(t, scalar_op_at(t, k)));
+        taken = taken > 0 ? taken : 1;
     }
     return ok;
 }

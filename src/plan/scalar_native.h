@@ -62,12 +62,13 @@ bool scalar_translate_copy(struct translation *t, const struct scalar_copy *c);
 /* ---- scalar_native_group.c: elementwise operations on arrays ---- */
 
 struct grouping *scalar_new_grouping(struct arena *a, int registers, int op_count);
-/* Puts the operations of a group, which begins with `first` in order, next to each other; others
- * that were between them come before or after them. Returns the number of those before. */
+/* Finds the operations that have equal counts from `first` in order on, none if that is no such
+ * operation, and puts them next to each other: others that were between them come before or after
+ * them. Returns the number of those before. */
 int scalar_gather_group(struct translation *t, int first, int end);
-/* Translates the operations from `first` in order on that have equal counts as one loop; the number
- * of operations, 0 without any, -1 if a type has no lanes. */
-int scalar_translate_group(struct translation *t, int first, int end);
+/* Translates the group that was gathered last as one loop. Returns the number of operations, 0
+ * without any, -1 if a type has no lanes. */
+int scalar_translate_group(struct translation *t);
 
 /* ---- scalar_native_array.c: reductions and products of small arrays ---- */
 

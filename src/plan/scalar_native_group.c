@@ -297,7 +297,7 @@ static void add_member(struct group *g, struct member *m, int lanes)
 static bool join(struct group *g, int k)
 {
     struct member m;
-    int lanes = g->count < MOST_OPS ? as_member(g->t, k, &m) : 0;
+    int lanes = as_member(g->t, k, &m);
     lanes = lanes < g->lanes ? lanes : g->lanes;
     if (lanes == 0 || !may_join(g, &m, lanes))
         return false;
@@ -345,13 +345,12 @@ int scalar_gather_group(struct translation *t, int first, int end)
 {
     struct grouping *a = t->grouping;
     struct group *g = new_group(t);
-    enum position positions[MOST_OPS + MOST_OTHERS];
-    int count = 0, before = 0, others = 0; /* up to the last member */
+    enum position positions[MOST_OPS + MOST_OTHERS] = {MEMBER};
+    int count = 1, before = 0, others = 0; /* `count` and `before`: up to the last member */
     if (!join(g, first))
         return 0;
     a->members.stamp++;
     a->after.stamp++;
-    positions[count++] = MEMBER;
     add_accesses(t, scalar_op_at(t, first), &a->members);
     for (int k = first + 1, skipped = 0;
          k < end && may_move(t, k) && others < MOST_OTHERS && g->count < MOST_OPS; k++) {
@@ -368,12 +367,6 @@ int scalar_gather_group(struct translation *t, int first, int end)
     }
     reorder(t, first, positions, count);
     return before;
-}
-
-static void find_members(struct group *g, int first, int end)
-{
-    for (int k = first; k < end && (k == first || g->t->labels[k] < 0) && join(g, k);)
-        k++;
 }
 
 /* The operands that are values of earlier members. */
@@ -431,13 +424,20 @@ static void set_stride(const struct group *g, const struct elements *p)
         jit_set_stride(g->t->b, stride_of(p, g->columns));
 }
 
+static const struct known_elements *find_known(const struct group *g, const struct elements *p)
+{
+    for (int k = 0; k < g->known_count; k++)
+        if (g->known[k].place.at && is_same(&g->known[k].place, p))
+            return &g->known[k];
+    return NULL;
+}
+
 static int read_elements(struct group *g, const struct elements *p, int64_t column)
 {
     struct jit_builder *b = g->t->b;
-    for (int k = 0; k < g->known_count; k++)
-        if (g->known[k].place.at && is_same(&g->known[k].place, p))
-            return g->known[k].place.type == p->type ? g->known[k].value
-                                                     : jit_bitcast(b, p->type, g->known[k].value);
+    const struct known_elements *known = find_known(g, p);
+    if (known)
+        return known->place.type == p->type ? known->value : jit_bitcast(b, p->type, known->value);
     char *at = address_of(g, p, column);
     const int v = p->single ? jit_single(b, at, p->type) : jit_element(b, at, p->type);
     if (v == JIT_NONE)
@@ -507,7 +507,7 @@ static bool spread_all(struct group *g)
         if (m->kind == MEMBER_SPREAD)
             ok = spread_one(g, &key, m->args[0].at);
         for (int j = 0; j < m->count && ok; j++)
-            if (m->args[j].uniform)
+            if (m->args[j].uniform && !find_known(g, &m->args[j]))
                 ok = spread_one(g, &m->args[j], m->args[j].at);
     }
     return ok;
@@ -561,10 +561,9 @@ struct grouping *scalar_new_grouping(struct arena *a, int registers, int op_coun
     return g;
 }
 
-int scalar_translate_group(struct translation *t, int first, int end)
+int scalar_translate_group(struct translation *t)
 {
-    struct group *g = new_group(t);
-    find_members(g, first, end);
+    struct group *g = &t->grouping->group;
     if (g->count == 0)
         return 0;
     find_stored(g);
