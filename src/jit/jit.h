@@ -34,6 +34,7 @@ struct jit_builder *jit_builder_new(struct arena *a);
 /* Instructions that a function may use besides those of AVX2. */
 struct jit_target {
     bool avx512;    /* AVX-512 F, BW, CD, DQ, VL */
+    bool vnni;      /* AVX512_VNNI */
     bool vpopcntdq; /* AVX512_VPOPCNTDQ */
     /* Lanes have 16 bits, twice as many. Only preds and integers of at most 16 bits
      * have values. */

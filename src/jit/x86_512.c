@@ -274,7 +274,18 @@ static int exchange(int table, int x, int y)
     return out;
 }
 
-/* The machine replaces the first operand. */
+/* An instruction of three operands, the first of which it replaces by the result. */
+static void put_replacing(const struct x86_selection *s, enum x86_inst inst, enum lane_type t,
+                          int out, const int args[LANE_OPERANDS], int immediate)
+{
+    const int y = x86_in_register(s, args[1], t, FIRST_SPARE);
+    const struct x86_operand z = x86_operand_of(s, args[2], t, SECOND_SPARE);
+    const int to = y == out || x86_is_in(z, out) ? THIRD_SPARE : out;
+    x86_move(s, to, x86_operand_of(s, args[0], t, THIRD_SPARE));
+    x86_put(s, inst, t, to, y, z, immediate);
+    x86_move(s, out, x86_register(to));
+}
+
 static void select_logic(const struct x86_selection *s, const struct lane_inst *i, int out)
 {
     const enum lane_type t = (enum lane_type)i->type;
@@ -287,12 +298,7 @@ static void select_logic(const struct x86_selection *s, const struct lane_inst *
             table = exchange(table, 0, k);
             break;
         }
-    const int to = args[1] == args[0] || args[2] == args[0] ? THIRD_SPARE : out;
-    const int y = x86_in_register(s, args[1], t, FIRST_SPARE);
-    const struct x86_operand z = x86_operand_of(s, args[2], t, SECOND_SPARE);
-    x86_move(s, to, x86_operand_of(s, args[0], t, THIRD_SPARE));
-    x86_put(s, X86_PTERNLOGD, t, to, y, z, table);
-    x86_move(s, out, x86_register(to));
+    put_replacing(s, X86_PTERNLOGD, t, out, args, table);
 }
 
 /* With a mask as one operand: the other one where it is set, or where it is not. */
@@ -319,6 +325,9 @@ static void select_vector(const struct x86_selection *s, const struct lane_inst 
     case LANE_LOAD_SINGLE: select_load(s, i, out); break;
     case LANE_BLEND: select_blend(s, i, out); break;
     case LANE_LOGIC: select_logic(s, i, out); break;
+    case LANE_ADD_PRODUCTS:
+        put_replacing(s, X86_PDPWSSD, (enum lane_type)i->type, out, i->args, 0);
+        break;
     default:
         if (!select_and_mask(s, i, out))
             x86_select_operation(s, i, out);

@@ -41,9 +41,11 @@ int plan_expand(struct jit_builder *b, const struct tile_meaning *m, const int *
 struct jit_builder *plan_tile_builder(struct arena *a, bool lanes16)
 {
     const bool avx512 = cpu_isa() == CPU_AVX512;
+    const struct cpu_extras extras = cpu_extras();
     struct jit_builder *b = jit_builder_new(a);
     jit_set_target(b, (struct jit_target){.avx512 = avx512,
-                                          .vpopcntdq = cpu_extras().vpopcntdq,
+                                          .vnni = extras.vnni,
+                                          .vpopcntdq = extras.vpopcntdq,
                                           .lanes16 = lanes16,
                                           .complex = !lanes16});
     return b;

@@ -121,8 +121,10 @@ struct trial {
 /* Functions on tiles use what HLO_ISA allows, as those of plans do. */
 static void set_target(struct jit_builder *b, bool lanes16)
 {
+    const struct cpu_extras extras = cpu_extras();
     jit_set_target(b, (struct jit_target){.avx512 = cpu_isa() == CPU_AVX512,
-                                          .vpopcntdq = cpu_extras().vpopcntdq,
+                                          .vnni = extras.vnni,
+                                          .vpopcntdq = extras.vpopcntdq,
                                           .lanes16 = lanes16,
                                           .complex = !lanes16});
 }
