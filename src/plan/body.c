@@ -60,6 +60,16 @@ static void find_order(const struct kern_tiles *tiles, struct body *b)
         }
 }
 
+const struct inst *plan_binary_body(const struct computation *body)
+{
+    const struct inst *i = body->root;
+    const bool binary = body->param_count == 2 && i->operand_count == 2 &&
+                        op_is(i->opcode, OP_ELEMENTWISE) &&
+                        i->operands[0]->opcode == OP_PARAMETER &&
+                        i->operands[1]->opcode == OP_PARAMETER && i->operands[0] != i->operands[1];
+    return binary && shape_is_array(i->shape) ? i : NULL;
+}
+
 /* ---- making ---- */
 
 static enum dtype *new_types(struct planner *pl, int n)

@@ -311,7 +311,8 @@ static bool plan_step(struct build *b, const struct inst *i, struct leaves *out)
     if (op_is(i->opcode, OP_RUNS)) {
         if (!plan_control(b, i, operands, starts, out))
             return false;
-    } else if (!simple_smaller(b, i, operands, out) && !plan_product(b, i, out)) {
+    } else if (!simple_smaller(b, i, operands, out) && !plan_product(b, i, out) &&
+               !plan_scatter_window(b, i, operands, out)) {
         struct step *s = plan_emit(b, i, operands, starts, i->shape, out);
         if (!s || !plan_prepare(b, s))
             return false;

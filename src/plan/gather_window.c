@@ -4,8 +4,11 @@
  *
  * Indices count only if they need no clamping. Clients let negative ones count from the end, by a
  * comparison whose result is known here.
+ *
+ * Likewise, a scatter of one window whose indices are known, such as x[1:-1] += y, is a
+ * dynamic-update-slice, and its combiner an elementwise operation on a slice, which can be fused.
  */
-#include "plan/plan_priv.h"
+#include "plan/derive.h"
 
 /* The elements of an array: offset + scale[0] * i[0] + scale[1] * i[1] ... at position i. */
 struct affine {
@@ -330,4 +333,118 @@ void plan_gather_window(struct build *b, struct step *s)
     s->kind = STEP_WINDOW;
     s->as.window = w;
     b->pl->p->stats.simplified++;
+}
+
+/* ---- scatters ---- */
+
+struct update {
+    struct build *b;
+    const struct inst *scatter;
+    const struct shape *array, *window;
+    int64_t start[VIEW_MAX_RANK], size[VIEW_MAX_RANK];
+};
+
+/* False: there are several windows, or one at indices that are not known or not inside. */
+static bool find_place(struct update *u, int indices)
+{
+    struct search search = {u->b, 0};
+    struct kern_gather_dims dims;
+    struct affine a;
+    int64_t tuples;
+    const struct inst *i = u->scatter;
+    const struct shape *x = u->array;
+    plan_gather_dims(i, &dims);
+    if (dims.batching_count > 0 || !shape_elements(i->operands[1]->shape, &tuples) ||
+        tuples != dims.map_count || !find_affine(&search, indices, &a))
+        return false;
+    kern_update_window(x->rank, i->operands[2]->shape->dims, &dims, u->size);
+    const int64_t step = dims.index_vector_dim < a.rank ? a.scale[dims.index_vector_dim] : 0;
+    for (int k = 0; k < dims.map_count; k++)
+        u->start[dims.start_index_map[k]] = a.offset + k * step;
+    bool inside = true;
+    for (int d = 0; d < x->rank; d++)
+        inside =
+            inside && u->size[d] > 0 && u->start[d] >= 0 && u->start[d] <= x->dims[d] - u->size[d];
+    return inside;
+}
+
+static struct inst *slice_of_window(const struct update *u)
+{
+    struct arena *keep = build_arena(u->b);
+    struct inst *i = derive_inst(u->b, u->scatter, OP_SLICE, u->window, 1, &u->array);
+    struct slice_dim *dims = ARENA_ARRAY(keep, struct slice_dim, u->array->rank);
+    for (int d = 0; d < u->array->rank; d++)
+        dims[d] = (struct slice_dim){u->start[d], u->start[d] + u->size[d], 1};
+    struct attr *a = ARENA_NEW(keep, struct attr);
+    a->id = A_SLICE;
+    a->v.slices = (struct slices){u->array->rank, dims};
+    i->attrs = a;
+    i->attr_count = 1;
+    return i;
+}
+
+/* Combines the window of the array with its new elements, `value`. */
+static bool combine(const struct update *u, const struct inst *op, int array, int *value)
+{
+    const struct shape *const pair[] = {u->window, u->window};
+    const int now = op->operands[0]->number != 0;
+    struct leaves made;
+    int x[] = {*value, *value};
+    if (!derive_step(u->b, slice_of_window(u), &array, &made))
+        return false;
+    x[now] = *made.at;
+    struct inst *i = derive_inst(u->b, u->scatter, (enum opcode)op->opcode, u->window, 2, pair);
+    i->attrs = op->attrs;
+    i->attr_count = op->attr_count;
+    if (!derive_step(u->b, i, x, &made))
+        return false;
+    *value = *made.at;
+    return true;
+}
+
+static bool store_window(const struct update *u, int array, int value, struct leaves *out)
+{
+    enum { FIRST = 2 /* of the indices */ };
+    struct arena *keep = build_arena(u->b);
+    const struct shape *shapes[FIRST + VIEW_MAX_RANK] = {u->array, u->window};
+    int operands[FIRST + VIEW_MAX_RANK] = {array, value};
+    const struct shape *single = shape_array(keep, DT_S64, 0, NULL, NULL, NULL);
+    const int rank = u->array->rank;
+    for (int d = 0; d < rank; d++) {
+        const struct literal l = {.shape = single, .data = ARENA_DUP(keep, &u->start[d], 1)};
+        shapes[FIRST + d] = single;
+        operands[FIRST + d] = same_constant(u->b->pl, &l);
+    }
+    struct inst *i =
+        derive_inst(u->b, u->scatter, OP_DYNAMIC_UPDATE_SLICE, u->array, FIRST + rank, shapes);
+    return derive_step(u->b, i, operands, out) != NULL;
+}
+
+bool plan_scatter_window(struct build *b, const struct inst *i, struct leaves operands,
+                         struct leaves *out)
+{
+    if (!plan_optimises(b->pl) || b->pl->p->dynamic || i->opcode != OP_SCATTER ||
+        i->operand_count != 3 || operands.count != 3)
+        return false;
+    const struct computation *body = inst_computation(i, A_TO_APPLY);
+    const struct inst *op = plan_binary_body(body);
+    const struct shape *x = i->operands[0]->shape, *y = i->operands[2]->shape;
+    const bool replaces = body->root == body->params[1];
+    struct update u = {.b = b, .scatter = i, .array = x};
+    const int array = operands.at[0];
+    int value = operands.at[2];
+    if ((!op && !replaces) || x->dtype != y->dtype || body->root->shape->dtype != x->dtype ||
+        array == NO_VALUE || value == NO_VALUE || !find_place(&u, operands.at[1]))
+        return false;
+    for (int k = 0; k < body->param_count; k++)
+        if (body->params[k]->shape->dtype != x->dtype)
+            return false;
+    u.window = shape_array(build_arena(b), x->dtype, x->rank, u.size, NULL, NULL);
+    if (!same_elements(y, u.window)) {
+        if (!derive_step(b, derive_inst(b, i, OP_RESHAPE, u.window, 1, &y), &value, out))
+            return false;
+        value = *out->at;
+    }
+    b->pl->p->stats.simplified++;
+    return (!op || combine(&u, op, array, &value)) && store_window(&u, array, value, out);
 }

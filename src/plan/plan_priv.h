@@ -232,6 +232,11 @@ void plan_split_indices(struct build *b, struct step *s);
 /* Makes a new step a view of its operand if it is a gather whose windows are at equal distances,
  * inside the operand. */
 void plan_gather_window(struct build *b, struct step *s);
+/* Makes steps that update one window instead of a scatter whose window is known and inside the
+ * array, and whose body is an elementwise operation or its second parameter; false if the
+ * instruction is none. */
+bool plan_scatter_window(struct build *b, const struct inst *i, struct leaves operands,
+                         struct leaves *out);
 
 /* ---- pieces.c ---- */
 
@@ -367,6 +372,9 @@ const struct kern_pick *plan_find_pick(struct planner *pl, const struct body *b)
 /* Makes the bodies of a step whose instruction applies computations to elements; false with a
  * message. */
 bool plan_bodies(struct planner *pl, struct step *s);
+/* The elementwise operation on the two parameters, each once, that the body consists of, or NULL.
+ */
+const struct inst *plan_binary_body(const struct computation *body);
 
 /* ---- termination.c ---- */
 

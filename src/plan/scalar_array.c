@@ -348,23 +348,12 @@ static int read_window(struct maker *m, const struct scalar_slice *window, bool 
     return made;
 }
 
-/* The binary operation on the parameters that the body consists of, or NULL. */
-static const struct inst *binary_body(const struct computation *body)
-{
-    const struct inst *i = body->root;
-    const bool binary = body->param_count == 2 && i->operand_count == 2 &&
-                        op_is(i->opcode, OP_ELEMENTWISE) &&
-                        i->operands[0]->opcode == OP_PARAMETER &&
-                        i->operands[1]->opcode == OP_PARAMETER && i->operands[0] != i->operands[1];
-    return binary && shape_is_array(i->shape) ? i : NULL;
-}
-
 /* Combines n elements; -1: the body is not supported. */
 static int combine_elements(struct maker *m, const struct computation *body, int now, int update)
 {
     const enum dtype t = m->regs[now].type;
     const int64_t n = m->regs[now].n;
-    const struct inst *i = binary_body(body);
+    const struct inst *i = plan_binary_body(body);
     struct leaves made;
     enum dtype type, result;
     for (int k = 0; k < body->param_count; k++)

@@ -252,6 +252,49 @@ START_TEST(gathers_of_windows_are_views)
 }
 END_TEST
 
+/* Windows inside of an array, by all kinds of bodies; not those outside, nor several. */
+START_TEST(scatters_of_one_window_are_updates)
+{
+    static const struct {
+        const char *body, *scatter, *expected;
+        int simplified;
+    } cases[] = {
+        {"b", "s32[2] y), update_window_dims={0}, inserted_window_dims={}", "{0, 1, 7, 9, 4}", 1},
+        {"subtract(a, b)", "s32[2] y), update_window_dims={0}, inserted_window_dims={}",
+         "{0, 1, -5, -6, 4}", 1},
+        {"subtract(b, a)", "s32[2] y), update_window_dims={0}, inserted_window_dims={}",
+         "{0, 1, 5, 6, 4}", 1},
+        {"add(a, b)", "s32[] seven), update_window_dims={}, inserted_window_dims={0}",
+         "{0, 1, 9, 3, 4}", 1},
+        {"add(b, b)", "s32[2] y), update_window_dims={0}, inserted_window_dims={}",
+         "{0, 1, 14, 18, 4}", 0},
+        {"a", "s32[2] y), update_window_dims={0}, inserted_window_dims={}", "{0, 1, 2, 3, 4}", 0},
+        {"add(a, b)", "s32[4] z), update_window_dims={0}, inserted_window_dims={}",
+         "{0, 1, 2, 3, 4}", 0},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct plan_stats s = {0};
+        char text[2000], body[100];
+        const bool names = cases[k].body[1] == '\0';
+        (void)snprintf(body, sizeof body, "ROOT r = s32[] %s", cases[k].body);
+        (void)snprintf(text, sizeof text,
+                       "HloModule m\n"
+                       "f {\n  %sa = s32[] parameter(0)\n  %sb = s32[] parameter(1)\n  %s\n}\n"
+                       "ENTRY e {\n  x = s32[5] iota(), iota_dimension=0\n"
+                       "  two = s32[] constant(2)\n  at = s32[1] broadcast(two), dimensions={}\n"
+                       "  y = s32[2] constant({7, 9})\n  z = s32[4] constant({1, 2, 3, 4})\n"
+                       "  seven = s32[] constant(7)\n"
+                       "  ROOT r = s32[5] scatter(x, at, %s,\n"
+                       "    scatter_dims_to_operand_dims={0}, index_vector_dim=0, to_apply=f\n}\n",
+                       names && *cases[k].body == 'a' ? "ROOT " : "",
+                       names && *cases[k].body == 'b' ? "ROOT " : "", names ? "" : body,
+                       cases[k].scatter);
+        check_text(text, cases[k].expected, &s);
+        ck_assert_int_eq(s.simplified, cases[k].simplified);
+    }
+}
+END_TEST
+
 START_TEST(simple_instructions_are_aliases)
 {
     struct plan_stats s = {0};
@@ -827,6 +870,7 @@ int main(void)
     tcase_add_test(tc, dead_loop_state_is_dropped);
     tcase_add_test(tc, index_components_are_separated);
     tcase_add_test(tc, gathers_of_windows_are_views);
+    tcase_add_test(tc, scatters_of_one_window_are_updates);
     tcase_add_test(tc, simple_instructions_are_aliases);
     tcase_add_test(tc, rearrangements_are_combined);
     tcase_add_test(tc, simplification_preserves_signed_zeros);
