@@ -324,9 +324,18 @@ static void put_named_list(struct buf *out, const char *name, const int64_t *ite
     put_list(out, items, count);
 }
 
+/* The indices: sometimes a small number everywhere, as of a window at a known place. */
+static struct val index_values(struct gen *g, const struct dims *s)
+{
+    if (!gen_chance(g, 30))
+        return gen_value(g, s->indices);
+    struct val n = gen_number(g, s->indices.dtype, gen_between(g, 0, 2));
+    return gen_emit(g, OP_BROADCAST, s->indices, 1, &n, ", dimensions={}");
+}
+
 static void gather(struct gen *g, struct dims *s)
 {
-    struct val both[2] = {gen_value(g, s->operand), gen_value(g, s->indices)};
+    struct val both[2] = {gen_value(g, s->operand), index_values(g, s)};
     struct buf rest = {0};
     put_named_list(&rest, "offset_dims", s->offset, s->offset_count);
     put_named_list(&rest, "collapsed_slice_dims", s->collapsed, s->collapsed_count);
@@ -364,7 +373,7 @@ static void scatter(struct gen *g, struct dims *s)
         all[k] = gen_value(g, types[k]);
         all[n + 1 + k] = gen_value(g, type_with(s->slices, dtypes[k]));
     }
-    all[n] = gen_value(g, s->indices);
+    all[n] = index_values(g, s);
     put_named_list(&rest, "update_window_dims", s->offset, s->offset_count);
     put_named_list(&rest, "inserted_window_dims", s->collapsed, s->collapsed_count);
     put_named_list(&rest, "scatter_dims_to_operand_dims", s->map, s->map_count);
