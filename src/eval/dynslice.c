@@ -41,16 +41,24 @@ static bool dynamic_slice(struct eval *ev, const struct step *s)
     return eval_piece(ev, s, 0, 0, &v);
 }
 
+bool eval_update_window(struct eval *ev, const struct step *s, int r, int k, int first,
+                        const int64_t *sizes, struct view *window)
+{
+    int64_t start[VIEW_MAX_RANK];
+    read_start(ev, s, first, eval_view(ev, s, k), sizes, start);
+    struct view *out = eval_update(ev, s, r, k);
+    if (out)
+        window_at(window, out, start, sizes);
+    return out != NULL;
+}
+
 static bool dynamic_update_slice(struct eval *ev, const struct step *s)
 {
     const struct view *update = eval_view(ev, s, 1);
-    int64_t start[VIEW_MAX_RANK];
     struct view window;
-    read_start(ev, s, 2, eval_view(ev, s, 0), s->inst->operands[1]->shape->dims, start);
-    struct view *out = eval_update(ev, s, 0, 0);
-    if (!out)
+    if (!eval_update_window(ev, s, 0, 0, 2, s->inst->operands[1]->shape->dims, &window))
         return false;
-    window_at(&window, out, start, update->dims);
+    memcpy(window.dims, update->dims, (size_t)update->rank * sizeof *update->dims);
     return eval_convert_to(ev, s, &window, update);
 }
 

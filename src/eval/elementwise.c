@@ -11,10 +11,11 @@ static bool is_chooser(const struct step *s, int k)
     return step_fused(s) ? s->as.fused.types[k] == DT_PRED : s->inst->opcode == OP_SELECT && k == 0;
 }
 
-/* Storage for result r, which may overlap the operands of the bit set. */
-static struct view *find_storage(struct eval *ev, const struct step *s, int r, uint64_t over)
+/* Storage for result r, which may overlap the operands of the bit set, among the first `count`. */
+static struct view *find_storage(struct eval *ev, const struct step *s, int r, int count,
+                                 uint64_t over)
 {
-    for (int k = 0; k < s->operand_count; k++) {
+    for (int k = 0; k < count; k++) {
         struct view *out =
             is_chooser(s, k) || !(over >> k & 1) ? NULL : eval_reuse(ev, s, r, k, false);
         if (out)
@@ -28,7 +29,7 @@ static bool apply(struct eval *ev, const struct step *s)
     struct view args[KERN_MAX_ARGS];
     for (int k = 0; k < s->operand_count; k++)
         view_copy(&args[k], eval_view(ev, s, k));
-    struct view *out = find_storage(ev, s, 0, UINT64_MAX);
+    struct view *out = find_storage(ev, s, 0, s->operand_count, UINT64_MAX);
     if (!out || eval_is_dry_run(ev))
         return out != NULL;
     if (out->rank == 0) {
@@ -44,48 +45,76 @@ static bool apply(struct eval *ev, const struct step *s)
 
 /* ---- several steps in one ---- */
 
-/* Storage for the results of a fused loop: results of the step, or parts of these. */
-static struct view *find_results(struct eval *ev, const struct step *s)
+/* Storage for the results of a fused loop: results of the step, or parts of these. `views` are
+ * those that the loop reads, one of which may be the window that it updates. */
+struct storage {
+    struct view **stored; /* by result of the step */
+    struct view *results, *views;
+};
+
+/* First, so that no other result takes the storage of an array that is updated. */
+static bool update_windows(struct eval *ev, const struct step *s, struct storage *z)
 {
     const struct fused_step *fused = &s->as.fused;
-    const int n = fused->loop->result_count;
-    struct view *results = ARENA_ARRAY(&ev->scratch, struct view, n);
-    struct view **stored = ARENA_ARRAY(&ev->scratch, struct view *, s->result_count);
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; fused->parts && k < fused->loop->result_count; k++) {
+        const struct fused_part *p = &fused->parts[k];
+        if (!p->window)
+            continue;
+        if (!eval_update_window(ev, s, p->result, p->array, p->start, p->window, &z->results[k]))
+            return false;
+        z->stored[p->result] = &ev->frame[s->results[p->result]].view;
+        if (p->array < fused->loop->view_count)
+            view_copy(&z->views[p->array], &z->results[k]);
+    }
+    return true;
+}
+
+static bool find_results(struct eval *ev, const struct step *s, struct storage *z)
+{
+    const struct fused_step *fused = &s->as.fused;
+    if (!update_windows(ev, s, z))
+        return false;
+    for (int k = 0; k < fused->loop->result_count; k++) {
         const struct fused_part *part = fused->parts ? &fused->parts[k] : NULL;
         const bool whole = !part || part->dimension < 0;
         const int r = part ? part->result : k;
-        if (!stored[r])
-            stored[r] = find_storage(ev, s, r, whole ? fused->loop->results[k].over : 0);
-        if (!stored[r])
-            return NULL;
-        view_copy(&results[k], stored[r]);
+        if (part && part->window)
+            continue;
+        if (!z->stored[r])
+            z->stored[r] = find_storage(ev, s, r, fused->loop->view_count,
+                                        whole ? fused->loop->results[k].over : 0);
+        if (!z->stored[r])
+            return false;
+        view_copy(&z->results[k], z->stored[r]);
         if (whole)
             continue;
-        results[k].dims[part->dimension] = part->size;
-        results[k].data += part->at * results[k].strides[part->dimension];
+        z->results[k].dims[part->dimension] = part->size;
+        z->results[k].data += part->at * z->results[k].strides[part->dimension];
     }
-    return results;
+    return true;
 }
 
 static bool run_fused(struct eval *ev, const struct step *s)
 {
     enum { LINE = 64 };
     const struct fused_step *fused = &s->as.fused;
-    struct view *views = ARENA_ARRAY(&ev->scratch, struct view, s->operand_count);
-    for (int k = 0; k < s->operand_count; k++) {
-        view_copy(&views[k], eval_view(ev, s, k));
-        if (views[k].dtype != fused->types[k])
+    const struct kern_fused *loop = fused->loop;
+    struct storage z = {ARENA_ARRAY(&ev->scratch, struct view *, s->result_count),
+                        ARENA_ARRAY(&ev->scratch, struct view, loop->result_count),
+                        ARENA_ARRAY(&ev->scratch, struct view, loop->view_count)};
+    for (int k = 0; k < loop->view_count; k++) {
+        view_copy(&z.views[k], eval_view(ev, s, k));
+        if (z.views[k].dtype != fused->types[k])
             return eval_unsupported(ev, s);
     }
-    struct view *results = find_results(ev, s);
-    if (!results || eval_is_dry_run(ev))
-        return results != NULL;
-    const size_t size = kern_fused_workspace(fused->loop, thread_pool_size(ev->workers)) + LINE;
+    const bool found = find_results(ev, s, &z);
+    if (!found || eval_is_dry_run(ev))
+        return found;
+    const size_t size = kern_fused_workspace(loop, thread_pool_size(ev->workers)) + LINE;
     void *large = size >= RESERVE_FROM ? mem_alloc(size) : NULL;
     char *workspace = large ? large : arena_alloc(&ev->scratch, size);
     workspace += (LINE - (uintptr_t)workspace % LINE) % LINE;
-    kern_run_fused(ev->workers, fused->loop, results, views, workspace);
+    kern_run_fused(ev->workers, loop, z.results, z.views, workspace);
     mem_free(large);
     return true;
 }

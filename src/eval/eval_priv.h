@@ -356,6 +356,10 @@ bool eval_sized_zeros(struct eval *ev, const struct step *s, int r, const int64_
 struct view *eval_reuse(struct eval *ev, const struct step *s, int r, int k, bool alone);
 /* Result r in the storage of operand k, or in a copy of it; NULL with a message. */
 struct view *eval_update(struct eval *ev, const struct step *s, int r, int k);
+/* The same; `window` becomes the window of these sizes whose start indices are the operands from
+ * `first` on. False with a message. */
+bool eval_update_window(struct eval *ev, const struct step *s, int r, int k, int first,
+                        const int64_t *sizes, struct view *window);
 /* Makes result r a view over the bytes of operand k. */
 bool eval_alias(struct eval *ev, const struct step *s, int r, int k, const struct view *v);
 /* Makes result r a copy of x, converted when the type differs. */

@@ -39,9 +39,10 @@
     ROWS(op##_##type, T, step_##op##_##type)
 #include "kern/combine.def"
 
-/* Signed integers have loops of their own for order only; sums of BF16 are computed in F32. */
+/* Signed integers have loops of their own for order only; sums of BF16 are computed in F32.
+ * Products of integers of 8 and 16 bits are too rare. */
 #define IS_USED(op, type, T)                                                                       \
-    (DT_##type != DT_BF16 &&                                                                       \
+    (DT_##type != DT_BF16 && (KERN_##op != KERN_MULTIPLY || sizeof(T) > 2) &&                      \
      (KERN_##op == KERN_MAXIMUM || KERN_##op == KERN_MINIMUM || (T)-1 > 0 || (T)0.5 > 0))
 
 reducer_rows_fn *reducer_find_rows(enum kern_combine combine, enum dtype t)

@@ -155,6 +155,28 @@ static bool costs_nothing(const struct fused_step *s, int k, int j)
     return false;
 }
 
+/* What a member reads of its operand j. */
+static double read_of(const struct inst *i, int j)
+{
+    const bool window = i->opcode == OP_SLICE || i->opcode == OP_DYNAMIC_SLICE;
+    if (j == 0 && i->opcode == OP_DYNAMIC_UPDATE_SLICE)
+        return 0;
+    return bytes(j == 0 && window ? i->shape : operand_shape(i, j));
+}
+
+/* What a fused loop stores of result r. */
+static double stored_of(const struct step *s, int r)
+{
+    const struct fused_step *fused = &s->as.fused;
+    for (int k = 0; fused->parts && k < fused->loop->result_count; k++) {
+        const struct fused_part *p = &fused->parts[k];
+        if (p->window && p->result == r)
+            return (double)dims_elements(s->shapes[r]->rank, p->window) *
+                   (double)dtype_bytes(s->shapes[r]->dtype);
+    }
+    return bytes(s->shapes[r]);
+}
+
 struct cost plan_cost(const struct step *s)
 {
     const struct fused_step *fused = step_fused(s);
@@ -165,12 +187,12 @@ struct cost plan_cost(const struct step *s)
         return plan_cost_of_inst(s->inst);
     struct cost all = {0, 0};
     for (int r = 0; r < s->result_count; r++)
-        all.bytes += bytes(s->shapes[r]);
+        all.bytes += stored_of(s, r);
     for (int k = 0; k < fused->count; k++) {
         const struct inst *i = fused->members[k];
         all.operations += plan_cost_of_inst(i).operations;
         for (int j = 0; j < i->operand_count; j++)
-            all.bytes += costs_nothing(fused, k, j) ? 0 : bytes(operand_shape(i, j));
+            all.bytes += costs_nothing(fused, k, j) ? 0 : read_of(i, j);
     }
     return all;
 }

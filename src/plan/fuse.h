@@ -39,7 +39,7 @@ struct fuse_group {
 /* Whether two shapes have the same dimensions except for those of size 1. */
 bool fuse_same_dims(const struct shape *a, const struct shape *b);
 
-/* Makes fused loops store results that are only concatenated in their places. */
+/* Makes fused loops store results in the places to which they are only copied. */
 void fuse_parts(struct planner *pl, struct function *f, int value_count, struct leaves results);
 
 /* The index of a value among the leaves, or leaf_count. */

@@ -97,8 +97,11 @@ struct tile_step {
 /* The place of a fused loop's result: a result of the step, or a part of one. */
 struct fused_part {
     int result;
-    int dimension;    /* that `at` and `size` refer to; -1: the whole */
+    int dimension;    /* that `at` and `size` refer to; -1: the whole, or a window */
     int64_t at, size; /* first index, and number of indices */
+    /* sizes of a window, which the loop stores in operand `array` of the step; or NULL */
+    const int64_t *window;
+    int array, start; /* `start`: the first operand with a start index */
 };
 struct fused_step {
     const struct kern_fused *loop;

@@ -2,7 +2,7 @@
  * Property of fused loops: random graphs give the same bits as the reference kernels, which fuse
  * nothing, and with any number of threads. The graphs have elementwise operations, values that are
  * read several times, broadcasts of scalars, rows and columns, transposes, reductions of some
- * dimensions and uses of these, and several results.
+ * dimensions and uses of these, windows of arrays, some of which they update, and several results.
  */
 #include "hlo_advanced.h"
 
@@ -10,7 +10,15 @@
 #include "kern/tile.h"
 #include "random_view.h"
 
-enum { GRAPHS = 600, LARGE_GRAPHS = 12, MAX_VALUES = 60 };
+enum { GRAPHS = 600, LARGE_GRAPHS = 12, MAX_VALUES = 60, MAX_WINDOWS = 12 };
+
+/* A window of a larger array, of the dims of the graph. */
+struct window {
+    hlo_inst *array;
+    enum dtype type;
+    char shape[96];            /* of the array */
+    int64_t start[3], room[3]; /* room: the greatest start */
+};
 
 struct graph {
     struct random random;
@@ -21,6 +29,8 @@ struct graph {
     hlo_inst *values[MAX_VALUES]; /* all of the same dims */
     enum dtype types[MAX_VALUES];
     int count, params;
+    struct window windows[MAX_WINDOWS];
+    int window_count;
     char dims[64];
     int64_t at[3];
     int rank;
@@ -44,21 +54,67 @@ static hlo_inst *make(struct graph *g, const char *what, hlo_inst *x, hlo_inst *
     return hlo_build(g->c, what, operands, z ? 3 : y ? 2 : 1, attributes);
 }
 
-/* A part of a larger array, whose rows are contiguous. */
-static hlo_inst *add_slice(struct graph *g, enum dtype t)
+/* A window of a new array, which is a parameter or has storage of its own, or of an array that has
+ * other windows. */
+static const struct window *new_window(struct graph *g, enum dtype t)
 {
-    char shape[96], slice[96];
-    int used = snprintf(shape, sizeof shape, "%s[", dtype_spelling(t)),
-        also = snprintf(slice, sizeof slice, "slice={");
-    for (int d = 0; d < g->rank; d++) {
-        const int64_t from = random_in(&g->random, 0, 2), after = random_in(&g->random, 0, 1);
-        used += snprintf(shape + used, sizeof shape - (size_t)used, "%" PRId64 "%s",
-                         from + g->at[d] + after, d < g->rank - 1 ? "," : "]");
-        also += snprintf(slice + also, sizeof slice - (size_t)also, "[%" PRId64 ":%" PRId64 "]%s",
-                         from, from + g->at[d], d < g->rank - 1 ? "," : "}");
+    struct window w = {.type = t};
+    const struct window *old =
+        g->window_count > 0 ? &g->windows[random_in(&g->random, 0, g->window_count - 1)] : NULL;
+    if (old && old->type == t && random_in(&g->random, 0, 1) == 0) {
+        w = *old;
+    } else {
+        int used = snprintf(w.shape, sizeof w.shape, "%s[", dtype_spelling(t));
+        for (int d = 0; d < g->rank; d++) {
+            w.room[d] = random_in(&g->random, 0, 3);
+            used += snprintf(w.shape + used, sizeof w.shape - (size_t)used, "%" PRId64 "%s",
+                             g->at[d] + w.room[d], d < g->rank - 1 ? "," : "]");
+        }
+        w.array = hlo_parameter(g->c, (size_t)g->params++, w.shape, NULL);
+        if (random_in(&g->random, 0, 1) == 0)
+            w.array = make(g, t == DT_U8 ? "not" : "negate", w.array, NULL, NULL, NULL);
     }
-    hlo_inst *x = hlo_parameter(g->c, (size_t)g->params++, shape, NULL);
-    return make(g, "slice", x, NULL, NULL, slice);
+    for (int d = 0; d < g->rank; d++)
+        w.start[d] = random_in(&g->random, 0, w.room[d]);
+    if (g->window_count == MAX_WINDOWS)
+        g->window_count--;
+    g->windows[g->window_count] = w;
+    return &g->windows[g->window_count++];
+}
+
+static hlo_inst *slice_of(struct graph *g, const struct window *w)
+{
+    char slice[96];
+    int used = snprintf(slice, sizeof slice, "slice={");
+    for (int d = 0; d < g->rank; d++)
+        used += snprintf(slice + used, sizeof slice - (size_t)used, "[%" PRId64 ":%" PRId64 "]%s",
+                         w->start[d], w->start[d] + g->at[d], d < g->rank - 1 ? "," : "}");
+    return make(g, "slice", w->array, NULL, NULL, slice);
+}
+
+static hlo_inst *start_of(struct graph *g, int64_t n)
+{
+    char text[32];
+    snprintf(text, sizeof text, "s32[] %" PRId64, n);
+    hlo_literal *l = hlo_literal_parse(text, strlen(text), g->m);
+    hlo_inst *i = hlo_constant(g->c, l);
+    hlo_literal_free(l);
+    return i;
+}
+
+/* Stores a value, perhaps combined with what is there, in a window of its type. */
+static hlo_inst *update_window(struct graph *g, hlo_inst *value, enum dtype t)
+{
+    int k = (int)random_in(&g->random, 0, MAX_WINDOWS);
+    while (k < g->window_count && g->windows[k].type != t)
+        k++;
+    const struct window *w = k < g->window_count ? &g->windows[k] : new_window(g, t);
+    if (random_in(&g->random, 0, 3) > 0)
+        value = make(g, "subtract", value, slice_of(g, w), NULL, NULL);
+    hlo_inst *operands[2 + 3] = {w->array, value};
+    for (int d = 0; d < g->rank; d++)
+        operands[2 + d] = start_of(g, w->start[d]);
+    return hlo_build(g->c, "dynamic-update-slice", operands, (size_t)(2 + g->rank), NULL);
 }
 
 /* An array of all dimensions, a broadcast one, a transposed one, or a slice. */
@@ -68,7 +124,7 @@ static void add_param(struct graph *g)
     char shape[96], number[24];
     int64_t d = random_in(&g->random, 0, g->rank - 1);
     switch (random_in(&g->random, 0, 5)) {
-    case 5: keep(g, add_slice(g, t), t); break;
+    case 5: keep(g, slice_of(g, new_window(g, t)), t); break;
     case 4: { /* dimensions in the opposite order */
         int used = snprintf(shape, sizeof shape, "%s[", dtype_spelling(t)),
             also = snprintf(number, sizeof number, "dimensions={");
@@ -230,8 +286,11 @@ static hlo_module *random_graph(struct graph *g)
         add_operation(g);
     hlo_inst *results[3];
     size_t n = (size_t)random_in(&g->random, 1, 3);
-    for (size_t k = 0; k < n; k++)
-        results[k] = g->values[g->count - 1 - (int)random_in(&g->random, 0, g->count > 4 ? 3 : 0)];
+    for (size_t k = 0; k < n; k++) {
+        const int v = g->count - 1 - (int)random_in(&g->random, 0, g->count > 4 ? 3 : 0);
+        results[k] = random_in(&g->random, 0, 2) == 0 ? update_window(g, g->values[v], g->types[v])
+                                                      : g->values[v];
+    }
     hlo_computation_finish(g->c, hlo_tuple(g->c, results, n));
     return hlo_builder_finish(b, g->c);
 }
