@@ -4,10 +4,11 @@
  *
  * Accumulation: sums of floats, and products of f32 and f64, run in f64, and are rounded to the
  * result's type once. Along a row there are REDUCER_LANES lanes, with element i in lane i %
- * REDUCER_LANES, which are then combined pairwise (a few f64 sequentially). Other products, and
- * sums of complex numbers, are rounded at every step. For all other combiners the order is
- * irrelevant.
+ * REDUCER_LANES, which are then combined pairwise (a few f64 sequentially); but products that start
+ * from 0, infinity or NaN run sequentially. Other products, and sums of complex numbers, are
+ * rounded at every step. For all other combiners the order is irrelevant.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "kern/reducer.h"
@@ -273,18 +274,30 @@ bool reducer_widens(enum dtype acc, enum dtype x)
 
 /* ---- choice of the loops ---- */
 
+/* Whether a product that starts from this f64 is the same with lanes, except for rounding: the
+ * product of a lane may be infinite or 0, whose product with 0 or infinity is NaN. */
+static bool starts_in_lanes(const union kern_element *init)
+{
+    double x;
+    memcpy(&x, init, sizeof x);
+    return x != 0 && isfinite(x);
+}
+
 void reducer_init(struct reducer *f, enum kern_combine combine, enum dtype out, enum dtype x,
                   enum dtype acc, enum dtype work, const void *init)
 {
     struct loader start;
     union kern_element element;
-    const bool in_lanes =
-        (combine == KERN_ADD || combine == KERN_MULTIPLY) && work == DT_F64 && dtype_is_float(x);
-    *f = (struct reducer){.combine = combine, .x = x, .work = work, .width = dtype_bytes(work)};
-    f->order = in_lanes                                 ? REDUCE_IN_LANES
-               : combine_order_free(combine, acc, work) ? REDUCE_IN_ANY_ORDER
-                                                        : REDUCE_IN_ORDER;
     const struct tile_set *set = tile_set();
+    *f = (struct reducer){.combine = combine, .x = x, .work = work, .width = dtype_bytes(work)};
+    loader_init_by(&set->find, &start, work, acc);
+    memcpy(&f->init, loader_read(&start, &element, init, 0, 1), f->width);
+    const bool wide = (combine == KERN_ADD || combine == KERN_MULTIPLY) && work == DT_F64 &&
+                      dtype_is_float(x),
+               in_lanes = wide && (combine == KERN_ADD || starts_in_lanes(&f->init));
+    f->order = in_lanes                                          ? REDUCE_IN_LANES
+               : !wide && combine_order_free(combine, acc, work) ? REDUCE_IN_ANY_ORDER
+                                                                 : REDUCE_IN_ORDER;
     f->fn = set->find.elementwise(kern_combine_opcode(combine), work);
     f->rows = reducer_find_rows(combine, work);
     if (in_lanes && x != DT_F64)
@@ -296,8 +309,6 @@ void reducer_init(struct reducer *f, enum kern_combine combine, enum dtype out, 
     loader_init_by(&set->find, &f->in, in_lanes ? lane_type(combine, x) : work, x);
     loader_init_by(&set->find, &f->narrow, acc, work);
     loader_init_by(&set->find, &f->out, out, acc);
-    loader_init_by(&set->find, &start, work, acc);
-    memcpy(&f->init, loader_read(&start, &element, init, 0, 1), f->width);
 }
 
 int64_t reducer_block(const struct reducer *f, int64_t under, int64_t results)
