@@ -48,7 +48,6 @@ static bool apply(struct eval *ev, const struct step *s)
 /* Storage for the results of a fused loop: results of the step, or parts of these. `views` are
  * those that the loop reads, one of which may be the window that it updates. */
 struct storage {
-    struct view **stored; /* by result of the step */
     struct view *results, *views;
 };
 
@@ -62,7 +61,6 @@ static bool update_windows(struct eval *ev, const struct step *s, struct storage
             continue;
         if (!eval_update_window(ev, s, p->result, p->array, p->start, p->window, &z->results[k]))
             return false;
-        z->stored[p->result] = &ev->frame[s->results[p->result]].view;
         if (p->array < fused->loop->view_count)
             view_copy(&z->views[p->array], &z->results[k]);
     }
@@ -72,6 +70,7 @@ static bool update_windows(struct eval *ev, const struct step *s, struct storage
 static bool find_results(struct eval *ev, const struct step *s, struct storage *z)
 {
     const struct fused_step *fused = &s->as.fused;
+    struct view **stored = ARENA_ARRAY(&ev->scratch, struct view *, s->result_count);
     if (!update_windows(ev, s, z))
         return false;
     for (int k = 0; k < fused->loop->result_count; k++) {
@@ -80,12 +79,12 @@ static bool find_results(struct eval *ev, const struct step *s, struct storage *
         const int r = part ? part->result : k;
         if (part && part->window)
             continue;
-        if (!z->stored[r])
-            z->stored[r] = find_storage(ev, s, r, fused->loop->view_count,
-                                        whole ? fused->loop->results[k].over : 0);
-        if (!z->stored[r])
+        if (!stored[r])
+            stored[r] = find_storage(ev, s, r, fused->loop->view_count,
+                                     whole ? fused->loop->results[k].over : 0);
+        if (!stored[r])
             return false;
-        view_copy(&z->results[k], z->stored[r]);
+        view_copy(&z->results[k], stored[r]);
         if (whole)
             continue;
         z->results[k].dims[part->dimension] = part->size;
@@ -99,8 +98,7 @@ static bool run_fused(struct eval *ev, const struct step *s)
     enum { LINE = 64 };
     const struct fused_step *fused = &s->as.fused;
     const struct kern_fused *loop = fused->loop;
-    struct storage z = {ARENA_ARRAY(&ev->scratch, struct view *, s->result_count),
-                        ARENA_ARRAY(&ev->scratch, struct view, loop->result_count),
+    struct storage z = {ARENA_ARRAY(&ev->scratch, struct view, loop->result_count),
                         ARENA_ARRAY(&ev->scratch, struct view, loop->view_count)};
     for (int k = 0; k < loop->view_count; k++) {
         view_copy(&z.views[k], eval_view(ev, s, k));

@@ -21,14 +21,23 @@ struct inst *derive_inst(struct build *b, const struct inst *of, enum opcode op,
     return i;
 }
 
+/* Gives the instruction one attribute. */
+static void set_attr(struct build *b, struct inst *i, struct attr a)
+{
+    i->attrs = ARENA_DUP(build_arena(b), &a, 1);
+    i->attr_count = 1;
+}
+
 void derive_dimensions(struct build *b, struct inst *i, int count, const int64_t *dims)
 {
-    struct arena *keep = build_arena(b);
-    struct attr *a = ARENA_NEW(keep, struct attr);
-    a->id = A_DIMENSIONS;
-    a->v.ints = (struct ints){count, count > 0 ? ARENA_DUP(keep, dims, count) : NULL};
-    i->attrs = a;
-    i->attr_count = 1;
+    const int64_t *copy = count > 0 ? ARENA_DUP(build_arena(b), dims, count) : NULL;
+    set_attr(b, i, (struct attr){.id = A_DIMENSIONS, .v.ints = {count, copy}});
+}
+
+void derive_slice(struct build *b, struct inst *i, int rank, const struct slice_dim *dims)
+{
+    const struct slice_dim *copy = ARENA_DUP(build_arena(b), dims, rank);
+    set_attr(b, i, (struct attr){.id = A_SLICE, .v.slices = {rank, copy}});
 }
 
 struct step *derive_step(struct build *b, const struct inst *i, const int *operands,

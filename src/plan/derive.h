@@ -13,6 +13,8 @@ struct inst *derive_inst(struct build *b, const struct inst *of, enum opcode op,
                          const struct shape *result, int n, const struct shape *const *operands);
 /* Gives it the attribute `dimensions`. */
 void derive_dimensions(struct build *b, struct inst *i, int count, const int64_t *dims);
+/* Gives it the attribute `slice`. */
+void derive_slice(struct build *b, struct inst *i, int rank, const struct slice_dim *dims);
 /* Emits its step, with one leaf per operand; NULL with a message. */
 struct step *derive_step(struct build *b, const struct inst *i, const int *operands,
                          struct leaves *out);

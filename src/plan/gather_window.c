@@ -370,16 +370,11 @@ static bool find_place(struct update *u, int indices)
 
 static struct inst *slice_of_window(const struct update *u)
 {
-    struct arena *keep = build_arena(u->b);
     struct inst *i = derive_inst(u->b, u->scatter, OP_SLICE, u->window, 1, &u->array);
-    struct slice_dim *dims = ARENA_ARRAY(keep, struct slice_dim, u->array->rank);
+    struct slice_dim dims[VIEW_MAX_RANK];
     for (int d = 0; d < u->array->rank; d++)
         dims[d] = (struct slice_dim){u->start[d], u->start[d] + u->size[d], 1};
-    struct attr *a = ARENA_NEW(keep, struct attr);
-    a->id = A_SLICE;
-    a->v.slices = (struct slices){u->array->rank, dims};
-    i->attrs = a;
-    i->attr_count = 1;
+    derive_slice(u->b, i, u->array->rank, dims);
     return i;
 }
 

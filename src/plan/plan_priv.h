@@ -233,8 +233,8 @@ void plan_split_indices(struct build *b, struct step *s);
  * inside the operand. */
 void plan_gather_window(struct build *b, struct step *s);
 /* Makes steps that update one window instead of a scatter whose window is known and inside the
- * array, and whose body is an elementwise operation or its second parameter; false if the
- * instruction is none. */
+ * array, and whose body is an elementwise operation or its second parameter. Returns false for any
+ * other instruction. */
 bool plan_scatter_window(struct build *b, const struct inst *i, struct leaves operands,
                          struct leaves *out);
 
